@@ -1,1 +1,16 @@
-//! 
+//! What Countersign is about: exceptions, sign-offs, money, keys, hashes, gates, suggestions, settings and codes.
+//!
+//! Nothing here does IO, reads a clock or awaits. Text becomes a type at the edge ([`gate`]) and stays one.
+
+pub mod code;
+pub mod evidence;
+pub mod exception;
+pub mod gate;
+pub mod hash;
+pub mod id;
+pub mod money;
+pub mod payload;
+pub mod scoring;
+pub mod settings;
+pub mod sign_off;
+pub mod totals;

@@ -1,0 +1,185 @@
+-- Signing: one call, one transaction, an answer for each item.
+
+-- The key of a decision: a function of what was decided, on which content, by whom.
+-- SHA-256 over "countersign/sign-off/1", the exception's key, the content hash in lower-case hex, the decision and the reviewer,
+-- each followed by a line feed.
+CREATE FUNCTION countersign.sign_off_key(idempotency_key text, content_hash bytea, decision text, reviewer text) RETURNS bytea
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN sha256(convert_to('countersign/sign-off/1' || E'\n' || idempotency_key || E'\n' || encode(content_hash, 'hex') || E'\n'
+              || decision || E'\n' || reviewer || E'\n', 'UTF8'));
+
+-- Everything else that a key stands for.
+CREATE FUNCTION countersign.sign_off_payload(exception_id bigint, reason text, comment text, decided_at timestamptz) RETURNS bytea
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN sha256(convert_to(jsonb_build_array(exception_id, reason, comment, (extract(epoch FROM decided_at) * 1000000)::bigint)::text, 'UTF8'));
+
+-- A batch as rows. It is a function of its own for its row estimate: the planner would take 10 for an array it cannot see, and
+-- join a batch of 500 by comparing each with each.
+CREATE FUNCTION countersign.sign_off_batch(
+    p_sign_off_key bytea[], p_exception_id bigint[], p_content_hash bytea[], p_epoch bigint[], p_decision text[],
+    p_reason text[], p_comment text[], p_decided_at timestamptz[]
+) RETURNS TABLE (key bytea, exception_id bigint, content_hash bytea, epoch bigint, decision text, reason text, comment text,
+                 decided_at timestamptz, n bigint)
+LANGUAGE plpgsql STABLE ROWS 200 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+    SELECT * FROM unnest(p_sign_off_key, p_exception_id, p_content_hash, p_epoch, p_decision, p_reason, p_comment, p_decided_at) WITH ORDINALITY;
+END $$;
+
+-- A decision takes effect when its item is next in the partition; until then it is HELD. Outcomes:
+--   COMMITTED         decided, and the effect is written;
+--   HELD              decided; the effect waits for an earlier item of the partition;
+--   DUPLICATE         this very decision was accepted before; `first_outcome` was its answer;
+--   KEY_REUSED        the key stands for another decision, or is not the key of this one;
+--   PREPARER          the reviewer prepared the exception;
+--   LEASE_SUPERSEDED  the lease it was decided under is not the partition's current one;
+--   ALREADY_DECIDED   somebody decided it before;
+--   STALE_VERSION     the content is not what the reviewer saw;
+--   NOT_ELIGIBLE      no such exception.
+-- Refusals are returned and not raised, so that their audit records stay.
+CREATE FUNCTION countersign.sign_off(
+    p_workstation uuid, p_sign_off_key bytea[], p_exception_id bigint[], p_content_hash bytea[], p_epoch bigint[], p_decision text[],
+    p_reason text[], p_comment text[], p_decided_at timestamptz[]
+) RETURNS TABLE (ordinal integer, outcome text, first_outcome text, version integer, decided_by text, decision text, decided_at timestamptz)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    v_me text := countersign.caller(p_workstation);
+    v_now timestamptz;
+    v_unknown integer;
+BEGIN
+    IF cardinality(p_sign_off_key) > 1000 THEN
+        RAISE EXCEPTION 'sign_off takes at most 1000 decisions a call, not %', cardinality(p_sign_off_key) USING ERRCODE = 'program_limit_exceeded';
+    END IF;
+    PERFORM 1 FROM countersign.partition p
+    WHERE p.partition_key IN (
+        SELECT e.partition_key FROM unnest(p_exception_id) AS i (id) JOIN countersign.exception e ON e.id = i.id)
+    ORDER BY p.partition_key FOR NO KEY UPDATE;
+    v_now := clock_timestamp();
+
+    RETURN QUERY
+    WITH item AS MATERIALIZED (
+        SELECT i.*, e.idempotency_key, e.partition_key, e.seq, e.version, e.state, e.ledger_entity, e.currency, e.variance_amount,
+               e.trace_id, e.source_hash, e.match_decision, e.decided_by AS old_decided_by, e.decision AS old_decision, e.decided_at AS old_decided_at,
+               countersign.sign_off_payload(i.exception_id, i.reason, i.comment, i.decided_at) AS payload_hash,
+               s.payload_hash AS first_payload, s.outcome AS first_outcome,
+               p.chain_seq, p.chain_head, p.head_seq, p.next_seq,
+               CASE WHEN e.id IS NULL THEN 'NOT_ELIGIBLE'
+                    WHEN i.key <> countersign.sign_off_key(e.idempotency_key, i.content_hash, i.decision, v_me) THEN 'KEY_REUSED'
+                    WHEN s.sign_off_key IS NOT NULL THEN 'KNOWN'
+                    WHEN v_me = ANY (e.prepared_by) THEN 'PREPARER'
+                    WHEN p.epoch <> i.epoch OR p.holder <> p_workstation OR p.holder_reviewer <> v_me THEN 'LEASE_SUPERSEDED'
+                    WHEN e.state <> 'PENDING' THEN 'ALREADY_DECIDED'
+                    WHEN e.content_hash <> i.content_hash THEN 'STALE_VERSION'
+                    ELSE 'ACCEPTED' END AS verdict,
+               row_number() OVER (PARTITION BY i.exception_id ORDER BY i.n) AS nth
+        FROM countersign.sign_off_batch(p_sign_off_key, p_exception_id, p_content_hash, p_epoch, p_decision, p_reason, p_comment, p_decided_at) AS i
+        LEFT JOIN countersign.exception e ON e.id = i.exception_id
+        LEFT JOIN countersign.partition p ON p.partition_key = e.partition_key
+        LEFT JOIN countersign.sign_off s ON s.sign_off_key = i.key
+    ), judged AS MATERIALIZED (
+        -- The first acceptable decision on an exception is the one; a repetition in the same call is judged against it.
+        SELECT i.*, i.verdict = 'ACCEPTED' AND i.nth = min(i.nth) FILTER (WHERE i.verdict = 'ACCEPTED') OVER same AS accepted,
+               first_value(i.key) OVER same_accepted AS accepted_key, first_value(i.payload_hash) OVER same_accepted AS accepted_payload,
+               first_value(i.decision) OVER same_accepted AS accepted_decision, first_value(i.decided_at) OVER same_accepted AS accepted_at
+        FROM item i
+        WINDOW same AS (PARTITION BY i.exception_id),
+               same_accepted AS (PARTITION BY i.exception_id ORDER BY i.verdict <> 'ACCEPTED', i.n)
+    ), bound AS MATERIALIZED (
+        -- How far each partition's effects reach once these decisions stand: up to its first item that is still pending.
+        SELECT t.partition_key, t.head_seq, coalesce((
+                   SELECT e.seq FROM countersign.exception e
+                   WHERE e.partition_key = t.partition_key AND e.seq >= t.head_seq AND e.state = 'PENDING'
+                     AND e.id NOT IN (SELECT j.exception_id FROM judged j WHERE j.accepted)
+                   ORDER BY e.seq LIMIT 1), t.next_seq) AS head
+        FROM (SELECT DISTINCT j.partition_key, j.head_seq, j.next_seq FROM judged j WHERE j.accepted) AS t
+    ), answered AS MATERIALIZED (
+        SELECT j.*, b.head,
+               CASE WHEN j.accepted AND j.seq < b.head THEN 'COMMITTED'
+                    WHEN j.accepted THEN 'HELD'
+                    WHEN j.verdict = 'KNOWN' AND j.first_payload = j.payload_hash THEN 'DUPLICATE'
+                    WHEN j.verdict = 'KNOWN' THEN 'KEY_REUSED'
+                    WHEN j.verdict = 'ACCEPTED' AND j.accepted_key = j.key AND j.accepted_payload = j.payload_hash THEN 'DUPLICATE'
+                    WHEN j.verdict = 'ACCEPTED' AND j.accepted_key = j.key THEN 'KEY_REUSED'
+                    WHEN j.verdict = 'ACCEPTED' THEN 'ALREADY_DECIDED'
+                    ELSE j.verdict END AS answer
+        FROM judged j LEFT JOIN bound b ON b.partition_key = j.partition_key
+    ), decided AS MATERIALIZED (
+        -- What changes: the decisions that stand, and earlier ones that were held and now are next.
+        SELECT a.exception_id AS id, a.partition_key, a.seq, a.decision, a.reason, a.decided_at, v_me AS decided_by, a.answer = 'COMMITTED' AS takes_effect,
+               false AS was_held, a.ledger_entity, a.currency, a.variance_amount, a.trace_id, a.source_hash, a.match_decision, a.content_hash
+        FROM answered a WHERE a.accepted
+        UNION ALL
+        SELECT e.id, e.partition_key, e.seq, e.decision, s.reason, e.decided_at, e.decided_by, true,
+               true, e.ledger_entity, e.currency, e.variance_amount, e.trace_id, e.source_hash, e.match_decision, e.content_hash
+        FROM bound b
+        JOIN countersign.exception e ON e.partition_key = b.partition_key AND e.seq >= b.head_seq AND e.seq < b.head AND e.state IN ('APPROVED', 'REJECTED')
+        LEFT JOIN LATERAL (SELECT s.reason FROM countersign.sign_off s WHERE s.exception_id = e.id ORDER BY s.signed_at DESC LIMIT 1) AS s ON true
+    ), effect AS MATERIALIZED (
+        SELECT o.*, nextval('countersign.effect_no') AS effect_no
+        FROM (SELECT d.* FROM decided d WHERE d.takes_effect ORDER BY d.partition_key, d.seq) AS o
+    ), posted AS (
+        INSERT INTO countersign.posting (exception_id, effect_no, ledger_entity, currency, amount, posted_at)
+        SELECT f.id, f.effect_no, f.ledger_entity, f.currency, f.variance_amount, v_now FROM effect f WHERE f.decision = 'APPROVE'
+    ), routed AS (
+        INSERT INTO countersign.routing (exception_id, effect_no, routed_to, reason, routed_at)
+        SELECT f.id, f.effect_no, 'matching team', f.reason, v_now FROM effect f WHERE f.decision = 'REJECT'
+    ), moved AS (
+        UPDATE countersign.exception e SET
+            state = CASE WHEN d.takes_effect THEN 'RESOLVED' WHEN d.decision = 'APPROVE' THEN 'APPROVED' ELSE 'REJECTED' END,
+            decision = d.decision, decided_by = d.decided_by, decided_at = CASE WHEN d.was_held THEN e.decided_at ELSE v_now END,
+            resolved_at = CASE WHEN d.takes_effect THEN v_now END
+        FROM decided d WHERE e.id = d.id
+    ), signed AS (
+        INSERT INTO countersign.sign_off (sign_off_key, payload_hash, exception_id, version, content_hash, reviewer, workstation, epoch,
+            decision, reason, comment, decided_at, signed_at, outcome)
+        SELECT a.key, a.payload_hash, a.exception_id, a.version, a.content_hash, v_me, p_workstation, a.epoch,
+               a.decision, a.reason, a.comment, a.decided_at, v_now, a.answer
+        FROM answered a WHERE a.accepted
+    ), record AS MATERIALIZED (
+        SELECT r.*, row_number() OVER (PARTITION BY r.partition_key ORDER BY r.late, r.n) AS place FROM (
+            SELECT a.partition_key, a.chain_seq, a.chain_head, false AS late, a.n::bigint AS n, 'SIGNED' AS event, a.exception_id, a.trace_id, a.source_hash,
+                   a.match_decision, a.content_hash, a.answer AS outcome,
+                   jsonb_build_object('key', encode(a.key, 'hex'), 'decision', a.decision, 'decided_at', a.decided_at, 'epoch', a.epoch) AS detail
+            FROM answered a WHERE a.partition_key IS NOT NULL AND a.answer <> 'DUPLICATE'
+            UNION ALL
+            SELECT d.partition_key, p.chain_seq, p.chain_head, true, d.seq, 'EFFECT', d.id, d.trace_id, d.source_hash, d.match_decision, d.content_hash, 'COMMITTED',
+                   jsonb_build_object('decision', d.decision, 'decided_by', d.decided_by)
+            FROM decided d JOIN countersign.partition p ON p.partition_key = d.partition_key WHERE d.was_held
+        ) AS r
+    ), chained AS MATERIALIZED (
+        SELECT r.*, countersign.chain(CASE WHEN r.place = 1 THEN r.chain_head ELSE '' END || countersign.audit_record(r.partition_key,
+                   r.chain_seq + r.place, v_now, r.event, v_me, p_workstation, r.exception_id, r.trace_id, r.source_hash, r.match_decision,
+                   r.content_hash, r.outcome, r.detail)) OVER chain AS chain_hash,
+               row_number() OVER (PARTITION BY r.partition_key ORDER BY r.place DESC) AS from_end
+        FROM record r WINDOW chain AS (PARTITION BY r.partition_key ORDER BY r.place)
+    ), audited AS (
+        INSERT INTO countersign.audit_event (partition_key, chain_seq, at, event, actor, workstation, exception_id, trace_id, source_hash,
+            match_decision, content_hash, outcome, detail, chain_hash)
+        SELECT c.partition_key, c.chain_seq + c.place, v_now, c.event, v_me, p_workstation, c.exception_id, c.trace_id, c.source_hash,
+               c.match_decision, c.content_hash, c.outcome, c.detail, c.chain_hash
+        FROM chained c
+    ), advanced AS (
+        UPDATE countersign.partition p SET
+            chain_seq = c.chain_seq + c.place, chain_head = c.chain_hash, head_seq = coalesce(b.head, p.head_seq),
+            pending = p.pending - coalesce(a.accepted, 0)
+        FROM chained c
+        LEFT JOIN bound b ON b.partition_key = c.partition_key
+        LEFT JOIN (SELECT j.partition_key, count(*)::integer AS accepted FROM judged j WHERE j.accepted GROUP BY j.partition_key) AS a
+               ON a.partition_key = c.partition_key
+        WHERE c.from_end = 1 AND p.partition_key = c.partition_key
+    )
+    SELECT a.n::integer, a.answer,
+           CASE WHEN a.answer = 'DUPLICATE' THEN coalesce(a.first_outcome, CASE WHEN a.seq < a.head THEN 'COMMITTED' ELSE 'HELD' END) END,
+           a.version,
+           CASE WHEN a.answer IN ('ALREADY_DECIDED', 'LEASE_SUPERSEDED') THEN coalesce(a.old_decided_by, CASE WHEN a.accepted_key <> a.key THEN v_me END) END,
+           CASE WHEN a.answer IN ('ALREADY_DECIDED', 'LEASE_SUPERSEDED') THEN coalesce(a.old_decision, CASE WHEN a.accepted_key <> a.key THEN a.accepted_decision END) END,
+           CASE WHEN a.answer IN ('ALREADY_DECIDED', 'LEASE_SUPERSEDED') THEN coalesce(a.old_decided_at, CASE WHEN a.accepted_key <> a.key THEN v_now END) END
+    FROM answered a;
+
+    SELECT count(*) INTO v_unknown FROM unnest(p_exception_id) AS i (id) LEFT JOIN countersign.exception e ON e.id = i.id WHERE e.id IS NULL;
+    IF v_unknown > 0 THEN
+        PERFORM countersign.audit_installation('SIGNED', p_workstation, i.id, 'NOT_ELIGIBLE', NULL)
+        FROM unnest(p_exception_id) AS i (id) LEFT JOIN countersign.exception e ON e.id = i.id WHERE e.id IS NULL;
+    END IF;
+END $$;

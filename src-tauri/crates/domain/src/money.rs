@@ -1,0 +1,219 @@
+//! Exact money: a decimal and an ISO 4217 currency whose minor units it fits.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use thiserror::Error;
+
+/// The most significant digits an amount may have; what the decimal type holds exactly.
+pub const AMOUNT_DIGITS: usize = 28;
+
+/// Why a text is no amount or no currency.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum MoneyError {
+    /// Not digits with an optional sign and decimal mark.
+    #[error("`{0}` is not a plain decimal: expected digits with an optional minus sign and one `.`")]
+    NotADecimal(String),
+    /// More digits than can be held exactly.
+    #[error("`{0}` has more than {AMOUNT_DIGITS} significant digits")]
+    TooLong(String),
+    /// Not a code of ISO 4217.
+    #[error("`{0}` is not an ISO 4217 currency")]
+    UnknownCurrency(String),
+    /// A code that no amount can be in any more.
+    #[error("the currency {currency} was withdrawn; it is {successor} now")]
+    Withdrawn {
+        /// The withdrawn code.
+        currency: String,
+        /// What replaced it.
+        successor: String,
+    },
+    /// A code without minor units: metals, funds, test codes.
+    #[error("{0} has no minor units in ISO 4217 and cannot carry an amount")]
+    NoMinorUnits(String),
+    /// More decimal places than the currency has.
+    #[error("`{amount}` has {places} decimal places, {currency} has {minor_units}")]
+    TooPrecise {
+        /// The amount as it came.
+        amount: String,
+        /// Its decimal places.
+        places: u32,
+        /// The currency.
+        currency: String,
+        /// The currency's.
+        minor_units: u8,
+    },
+}
+
+/// An active ISO 4217 currency with minor units.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Currency(iso_currency::Currency);
+
+impl Currency {
+    /// The three-letter code.
+    pub fn code(self) -> &'static str {
+        self.0.code()
+    }
+
+    /// How many digits follow the decimal mark.
+    pub fn minor_units(self) -> u8 {
+        // A currency without minor units cannot be parsed into this type.
+        self.0.exponent().and_then(|units| u8::try_from(units).ok()).unwrap_or(2)
+    }
+}
+
+impl FromStr for Currency {
+    type Err = MoneyError;
+
+    fn from_str(code: &str) -> Result<Self, MoneyError> {
+        let currency = iso_currency::Currency::from_code(code).ok_or_else(|| MoneyError::UnknownCurrency(code.to_owned()))?;
+        if let Some(successor) = currency.is_superseded() {
+            return Err(MoneyError::Withdrawn { currency: code.to_owned(), successor: successor.code().to_owned() });
+        }
+        if currency.exponent().is_none() {
+            return Err(MoneyError::NoMinorUnits(code.to_owned()));
+        }
+        Ok(Self(currency))
+    }
+}
+
+impl PartialOrd for Currency {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Currency {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.code().cmp(other.code())
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+impl fmt::Debug for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+impl Serialize for Currency {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.code())
+    }
+}
+
+impl<'de> Deserialize<'de> for Currency {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// An exact amount of one currency. It is written with all of the currency's digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Money {
+    /// The exact amount.
+    pub amount: Decimal,
+    /// Its currency.
+    pub currency: Currency,
+}
+
+impl Money {
+    /// Reads an amount that fits the currency's minor units.
+    pub fn parse(amount: &str, currency: Currency) -> Result<Self, MoneyError> {
+        let value = parse_decimal(amount)?;
+        if value.scale() > u32::from(currency.minor_units()) {
+            return Err(MoneyError::TooPrecise {
+                amount: amount.to_owned(),
+                places: value.scale(),
+                currency: currency.code().to_owned(),
+                minor_units: currency.minor_units(),
+            });
+        }
+        Ok(Self { amount: value, currency })
+    }
+
+    /// The amount with exactly the currency's number of digits, `.` as the mark and no grouping.
+    pub fn text(&self) -> String {
+        with_digits(self.amount, self.currency)
+    }
+}
+
+/// An amount with exactly the currency's number of digits. It must have no more of them than that.
+pub fn with_digits(mut amount: Decimal, currency: Currency) -> String {
+    amount.rescale(u32::from(currency.minor_units()));
+    amount.to_string()
+}
+
+/// Reads a plain decimal: digits, an optional minus sign, an optional `.` with digits behind it. Exponents, signs of plus,
+/// grouping, NaN and infinity are refused, as is what cannot be held exactly. Minus zero is zero.
+pub fn parse_decimal(text: &str) -> Result<Decimal, MoneyError> {
+    let shown = || text.chars().take(60).collect::<String>();
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    if !all_digits(whole) || !all_digits(fraction) {
+        return Err(MoneyError::NotADecimal(shown()));
+    }
+    let significant = digits.bytes().filter(u8::is_ascii_digit).skip_while(|b| *b == b'0').count();
+    if significant > AMOUNT_DIGITS || fraction.len() > AMOUNT_DIGITS {
+        return Err(MoneyError::TooLong(shown()));
+    }
+    let mut value = Decimal::from_str_exact(text).map_err(|_| MoneyError::TooLong(shown()))?;
+    if value.is_zero() {
+        value.set_sign_positive(true);
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_are_no_exact_decimal_are_refused() {
+        for text in ["", "-", ".", "1.", ".5", "+1", "1e29", "1E5", "1e-7", "NaN", "Infinity", "-inf", "1,000.00", "1 000", "0x10", "١٢", "--1", "1.2.3", " 1"] {
+            assert!(matches!(parse_decimal(text), Err(MoneyError::NotADecimal(_))), "{text:?}");
+        }
+        for text in ["1".repeat(29), format!("0.{}1", "0".repeat(28)), format!("1{}", "0".repeat(29))] {
+            assert!(matches!(parse_decimal(&text), Err(MoneyError::TooLong(_))), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_longest_exact_decimals_keep_every_digit() {
+        for text in ["9999999999999999999999999999", "-0.0000000000000000000000000001", "1234567890123456789012345.678"] {
+            assert_eq!(parse_decimal(text).map(|d| d.to_string()), Ok(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn minus_zero_is_zero() {
+        assert_eq!(parse_decimal("-0.00").map(|d| d.to_string()), Ok("0.00".to_owned()));
+    }
+
+    #[test]
+    fn an_amount_fits_its_currencys_minor_units() {
+        let currency = |code: &str| code.parse::<Currency>().expect("an active currency");
+        for (code, amount, shown) in [("JPY", "5", "5"), ("USD", "5", "5.00"), ("USD", "-1.5", "-1.50"), ("BHD", "0.005", "0.005"), ("CLF", "1", "1.0000")] {
+            assert_eq!(Money::parse(amount, currency(code)).map(|m| m.text()), Ok(shown.to_owned()));
+        }
+        for (code, amount) in [("JPY", "5.0"), ("USD", "1.005"), ("BHD", "0.0001")] {
+            assert!(matches!(Money::parse(amount, currency(code)), Err(MoneyError::TooPrecise { .. })), "{code} {amount}");
+        }
+    }
+
+    #[test]
+    fn withdrawn_and_unreal_currencies_are_refused() {
+        assert!(matches!("DEM".parse::<Currency>(), Err(MoneyError::UnknownCurrency(_))));
+        assert!(matches!("HRK".parse::<Currency>(), Err(MoneyError::Withdrawn { .. })));
+        assert!(matches!("XAU".parse::<Currency>(), Err(MoneyError::NoMinorUnits(_))));
+        assert!(matches!("usd".parse::<Currency>(), Err(MoneyError::UnknownCurrency(_))));
+    }
+}

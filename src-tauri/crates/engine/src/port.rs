@@ -1,0 +1,9 @@
+//! The ports: what the workstation asks of the shared backlog and of its own journal.
+
+mod backlog;
+mod journal;
+
+pub use backlog::{
+    Backlog, BacklogError, Failure, Hello, Held, HeldCursor, LeaseReply, LeaseRequest, LeasedItem, LeasedPartition, Problem, Renewed, Welcome,
+};
+pub use journal::{DeckItem, Entry, Identity, Journal, JournalError, JournalFault, LeaseRow, LocalDeadLetter, Restored, Settled, Stage, Write};

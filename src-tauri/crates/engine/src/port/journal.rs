@@ -1,0 +1,253 @@
+//! The local journal.
+
+use chrono::{DateTime, Utc};
+use countersign_domain::exception::{Kind, MatchDecision, RoutingTier};
+use countersign_domain::id::{BatchId, ContentHash, Epoch, ExceptionId, PartitionKey, Seq, SignOffKey, WorkstationId};
+use countersign_domain::money::Money;
+use countersign_domain::scoring::Suggestion;
+use countersign_domain::sign_off::{Answer, SignOff};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use uuid::Uuid;
+
+/// An exception in the deck: what the grid shows, without the content itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeckItem {
+    /// Its identifier.
+    pub id: ExceptionId,
+    /// Its idempotency key.
+    pub key: String,
+    /// The partition.
+    pub partition: PartitionKey,
+    /// The epoch it was leased under.
+    pub epoch: Epoch,
+    /// Its place.
+    pub seq: Seq,
+    /// Its version.
+    pub version: u32,
+    /// What a sign-off binds.
+    pub content: ContentHash,
+    /// Items of one group are decided together.
+    pub group: Option<String>,
+    /// Where it comes from.
+    pub kind: Kind,
+    /// The ledger entity.
+    pub entity: String,
+    /// The other side.
+    pub counterparty: String,
+    /// The variance.
+    pub variance: Money,
+    /// When it was submitted.
+    pub submitted_at: DateTime<Utc>,
+    /// What the matching engine said.
+    pub match_decision: MatchDecision,
+    /// How urgent it is.
+    pub tier: RoutingTier,
+    /// The trace across systems.
+    pub trace_id: Uuid,
+    /// The producer's hash.
+    pub source_hash: String,
+    /// What policy suggests.
+    pub suggestion: Suggestion,
+    /// Why it is back, when it came back.
+    pub note: Option<String>,
+}
+
+/// Where a decision is, on disk. (In the undo window and on its way are states of the running program; after a crash both are
+/// `Ready`, and the key makes sending again harmless.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Stage {
+    /// Durable and unanswered.
+    Ready,
+    /// Accepted.
+    Committed,
+    /// Refused.
+    Refused,
+    /// Given up until the reviewer says otherwise.
+    Dead,
+}
+
+/// One decision in the outbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its place in the outbox: decisions of one partition are sent in this order.
+    pub ordinal: u64,
+    /// The confirmation it was made with.
+    pub batch: BatchId,
+    /// What is sent.
+    pub sign_off: SignOff,
+    /// What it was about, for the outbox's own display and to put it back when it is withdrawn.
+    pub item: DeckItem,
+    /// Where it is.
+    pub stage: Stage,
+    /// Attempts that the server answered with a transient error.
+    pub attempts: u32,
+    /// What the server answered.
+    pub answer: Option<Answer>,
+    /// Why it is dead.
+    pub problem: Option<String>,
+    /// Whether it was decided while the database could not be reached.
+    pub offline: bool,
+    /// When it was answered, by the workstation's clock.
+    pub settled_at: Option<DateTime<Utc>>,
+}
+
+/// A lease as the journal remembers it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeaseRow {
+    /// The partition.
+    pub partition: PartitionKey,
+    /// The epoch.
+    pub epoch: Epoch,
+    /// When it lapses, by the workstation's clock; the database's clock is what counts.
+    pub until: DateTime<Utc>,
+    /// The last item handed out in order.
+    pub after: Seq,
+    /// Whether there is more to hand out.
+    pub more: bool,
+}
+
+/// Whose decisions the journal holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Made once, when the journal is.
+    pub workstation: WorkstationId,
+    /// The installation and the reviewer, from the first connection on.
+    pub bound_to: Option<(Uuid, String)>,
+}
+
+/// What a decision became.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settled {
+    /// Which.
+    pub key: SignOffKey,
+    /// `Committed`, `Refused`, `Dead`, or `Ready` when a dead one is tried again.
+    pub stage: Stage,
+    /// Attempts so far.
+    pub attempts: u32,
+    /// What the server answered.
+    pub answer: Option<Answer>,
+    /// Why it is dead.
+    pub problem: Option<String>,
+    /// When, by the workstation's clock.
+    pub at: DateTime<Utc>,
+}
+
+/// An exception that could not be scored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalDeadLetter {
+    /// Which.
+    pub id: ExceptionId,
+    /// Its version.
+    pub version: u32,
+    /// Its content.
+    pub body: String,
+    /// Why.
+    pub reason: String,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// When, by the workstation's clock.
+    pub at: DateTime<Utc>,
+}
+
+/// A change of the journal; each is one transaction, durable when it returns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Write {
+    /// The first connection: whose journal it is.
+    Bind {
+        /// The installation.
+        installation: Uuid,
+        /// The reviewer's login.
+        reviewer: String,
+    },
+    /// Leases, new or changed, and the items that came with them and their contents. An item that is there already is replaced.
+    Leased {
+        /// Inserted or replaced.
+        leases: Vec<LeaseRow>,
+        /// Inserted or replaced, with their content.
+        items: Vec<(DeckItem, String)>,
+    },
+    /// Leases that ended: they and their undecided items are forgotten. Decided ones stay until they are settled.
+    Dropped(Vec<PartitionKey>),
+    /// Decisions, and nothing else, become durable: all or none.
+    Signed(Vec<Entry>),
+    /// Decisions withdrawn within the undo window: they leave the outbox, their items are in the deck again.
+    Withdrawn(Vec<SignOffKey>),
+    /// Answers. An item whose decision was answered leaves the deck; the answer is kept.
+    Settled(Vec<Settled>),
+    /// Refused decisions that the reviewer has seen and put away.
+    Dismissed(Vec<SignOffKey>),
+    /// Exceptions that could not be scored; they leave the deck.
+    DeadLettered(Vec<LocalDeadLetter>),
+}
+
+/// What a journal held when it was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// Whose it is.
+    pub identity: Identity,
+    /// The leases.
+    pub leases: Vec<LeaseRow>,
+    /// Undecided items.
+    pub deck: Vec<DeckItem>,
+    /// Unanswered, dead and undismissed refused decisions in order, then the latest accepted ones (at most 500).
+    pub outbox: Vec<Entry>,
+    /// The highest ordinal ever given.
+    pub last_ordinal: u64,
+}
+
+/// What kind of trouble a journal has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JournalFault {
+    /// No space.
+    Full,
+    /// The file or its directory cannot be written.
+    ReadOnly,
+    /// Another process has it.
+    Locked,
+    /// The file is no journal, or damaged.
+    Corrupt,
+    /// A newer release wrote it.
+    Newer,
+    /// Anything else.
+    Io,
+}
+
+impl JournalFault {
+    /// The code shown with the message.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Full => "JOURNAL_FULL",
+            Self::ReadOnly => "JOURNAL_READ_ONLY",
+            Self::Locked => "JOURNAL_LOCKED",
+            Self::Corrupt => "JOURNAL_CORRUPT",
+            Self::Newer => "JOURNAL_NEWER",
+            Self::Io => "JOURNAL_FAILED",
+        }
+    }
+}
+
+/// A journal operation that failed. Nothing of it happened.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{operation}: {message}")]
+pub struct JournalError {
+    /// What was being done: "open", "sign".
+    pub operation: &'static str,
+    /// The kind of trouble.
+    pub fault: JournalFault,
+    /// What happened and what to do, for a reviewer.
+    pub message: String,
+}
+
+/// The local journal. One owner, one thread; every call blocks until it is durable.
+pub trait Journal: Send {
+    /// Everything that is there.
+    fn restore(&mut self) -> Result<Restored, JournalError>;
+
+    /// Makes one change durable, or fails and changes nothing.
+    fn write(&mut self, write: &Write) -> Result<(), JournalError>;
+
+    /// The content of an exception that is in the deck or was decided and is not settled yet.
+    fn body(&mut self, id: ExceptionId) -> Result<Option<String>, JournalError>;
+}

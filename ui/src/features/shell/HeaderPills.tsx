@@ -1,0 +1,76 @@
+import { Button } from "../../components/Button";
+import { clockText, instantText, useSecondsUntil } from "../../components/clock";
+import { Dot, Pill } from "../../components/Pill";
+import { visibleText } from "../../components/visible-text";
+import type { SessionView } from "../../generated/SessionView";
+import type { Timed } from "../../ipc/reads";
+import { useFrame } from "./frame-store";
+import styles from "./HeaderPills.module.css";
+
+/** From here on a lease may lapse before a batch is read and signed. */
+const LEASE_WARNING_S = 120;
+
+export function DeckPill({ session }: { session: SessionView }) {
+  const { deck_count: count, queue_maxsize: bound, saturated } = session;
+  return (
+    <Pill data-testid="deck-pill" title="How many undecided exceptions this workstation holds, and its bound">
+      <span>
+        Deck {count} of {bound}
+        {saturated && " · full, leasing paused"}
+      </span>
+      <span className={styles.bar} aria-hidden="true">
+        <i style={{ width: `${Math.min(100, (100 * count) / Math.max(1, bound))}%` }} />
+      </span>
+    </Pill>
+  );
+}
+
+export function LeasePill({ session }: { session: Timed<SessionView> }) {
+  const left = session.value.lease_ends_in_ms;
+  const seconds = useSecondsUntil(left === null ? null : session.askedAtMs + left);
+  const late = seconds !== null && seconds < LEASE_WARNING_S;
+  const text =
+    seconds === null ? "No leases" : seconds === 0 ? "Leases lapsed" : `Leases ${clockText(seconds)}`;
+  return (
+    <Pill
+      data-testid="lease-pill"
+      tone={late ? "warn" : "plain"}
+      title="Until the first lease lapses; it is renewed while the database can be reached"
+    >
+      {text}
+    </Pill>
+  );
+}
+
+export function LinkPill({ session }: { session: Timed<SessionView> }) {
+  const { link, needs } = session.value;
+  const workOffline = useFrame((state) => state.workOffline);
+  const next = link.next_attempt_in_ms;
+  const seconds = useSecondsUntil(next === null ? null : session.askedAtMs + next);
+  const contact = link.last_contact === null ? null : instantText(link.last_contact, Date.now());
+  if (link.online) {
+    return (
+      <Pill data-testid="link-pill" data-online tone="ok" title="The last call to the database succeeded">
+        <Dot />
+        {contact === null ? "Online" : `Online · ${contact}`}
+      </Pill>
+    );
+  }
+  const since = contact === null ? "" : ` Last answer: ${contact}.`;
+  const reason =
+    link.problem === null ? "The database cannot be reached." : visibleText(link.problem.message);
+  const attempt = seconds === null ? "" : seconds === 0 ? " · trying now" : ` · next try in ${seconds} s`;
+  return (
+    <>
+      {needs !== "NOTHING" && (
+        <Button look="quiet" onPress={() => workOffline(false)}>
+          Sign in
+        </Button>
+      )}
+      <Pill data-testid="link-pill" data-online={false} tone="warn" title={`${reason}${since}`}>
+        <Dot />
+        <span className={styles.offline}>Offline{attempt}</span>
+      </Pill>
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+import type { OutboxView } from "../../generated/OutboxView";
+import styles from "./SyncScreen.module.css";
+
+/** How many decisions are where. Zeros are shown too, so that a number is always found in the same place. */
+export function OutboxCounts({ view }: { view: OutboxView | null }) {
+  const { held = 0, ready = 0, sending = 0, committed = 0, refused = 0, dead = 0 } = view ?? {};
+  const counts: readonly (readonly [string, number, "plain" | "attention"])[] = [
+    ["Can be undone", held, "plain"],
+    ["Wait to be sent", ready, "plain"],
+    ["On their way", sending, "plain"],
+    ["Accepted", committed, "plain"],
+    ["Refused", refused, "attention"],
+    ["Given up", dead, "attention"],
+  ];
+  return (
+    <dl
+      className={styles.counts}
+      data-testid="outbox-counts"
+      data-held={held}
+      data-ready={ready}
+      data-sending={sending}
+      data-committed={committed}
+      data-refused={refused}
+      data-dead={dead}
+    >
+      {counts.map(([label, count, look]) => (
+        <div key={label} data-attention={look === "attention" && count > 0}>
+          <dt>{label}</dt>
+          <dd>{count}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

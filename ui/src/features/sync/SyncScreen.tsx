@@ -1,0 +1,61 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Button } from "../../components/Button";
+import { clockText, instantText, useSecondsUntil } from "../../components/clock";
+import { complain } from "../../components/toast-store";
+import { visibleText } from "../../components/visible-text";
+import type { SessionView } from "../../generated/SessionView";
+import { toCommandError, useIpc } from "../../ipc/ipc";
+import { type Timed, useOutbox } from "../../ipc/reads";
+import { OutboxCounts } from "./OutboxCounts";
+import { OutboxTable } from "./OutboxTable";
+import styles from "./SyncScreen.module.css";
+
+/** Where the decisions are: on this disk, on their way, or answered. */
+export function SyncScreen({ session }: { session: Timed<SessionView> }) {
+  const ipc = useIpc();
+  const client = useQueryClient();
+  const outbox = useOutbox();
+  const { link } = session.value;
+  const next = outbox.data?.value.next_attempt_in_ms ?? null;
+  const seconds = useSecondsUntil(next === null ? null : (outbox.data?.askedAtMs ?? 0) + next);
+  const act = (action: Promise<void>) => {
+    void action
+      .catch((thrown) => complain(toCommandError(thrown).message))
+      .then(() => client.invalidateQueries({ queryKey: ["outbox"] }));
+  };
+  const oldest = outbox.data?.value.oldest_unsent ?? null;
+  return (
+    <div className={styles.screen} data-testid="outbox">
+      <div className={styles.summary}>
+        <OutboxCounts view={outbox.data?.value ?? null} />
+        <span className={styles.space} />
+        <Button onPress={() => act(ipc.retryNow())} data-testid="retry-now">
+          Retry now
+        </Button>
+      </div>
+      <div className={styles.state}>
+        <span>
+          {link.online
+            ? "Online: decisions are sent by themselves."
+            : visibleText(
+                link.problem?.message ?? "The database cannot be reached. Decisions stay on this disk.",
+              )}
+        </span>
+        <span className={styles.space} />
+        <span>{oldest === null ? "Nothing unsent" : `Oldest unsent ${instantText(oldest, Date.now())}`}</span>
+        <span>{seconds !== null && `Next attempt in ${clockText(seconds)}`}</span>
+      </div>
+      {outbox.error === null ? (
+        <OutboxTable
+          rows={outbox.data?.value.rows ?? null}
+          onRetry={(key) => act(ipc.retryDead(key))}
+          onDismiss={(key) => act(ipc.dismiss(key))}
+        />
+      ) : (
+        <p className={styles.failure} role="alert">
+          The outbox cannot be read: {visibleText(outbox.error.message)}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,280 @@
+import type { Changed } from "../../generated/Changed";
+import type { DeckRow } from "../../generated/DeckRow";
+import type { OutboxRow } from "../../generated/OutboxRow";
+import type { Profile } from "../../generated/Profile";
+import type { SessionView } from "../../generated/SessionView";
+import type { SignRequest } from "../../generated/SignRequest";
+import type { Ipc } from "../ipc";
+import { type Arrival, detailOf, fetchArrivals, rowOf } from "./arrivals";
+import { earlierDecisions, outboxRow } from "./outbox-rows";
+import { readScenario, type Scenario } from "./scenario";
+import { totalsOf } from "./sums";
+
+const PROFILE: Profile = {
+  name: "Month-end close",
+  host: "ledger.example.internal",
+  port: 5432,
+  database: "close",
+  user: "reviewer-12",
+  tls: "verify-full",
+  root_certificate: null,
+};
+
+const REASONS = [
+  { code: "NOT_SUPPORTED", label: "Evidence does not support it" },
+  { code: "WRONG_AMOUNT", label: "The amount is wrong" },
+  { code: "WRONG_ENTITY", label: "It belongs to another entity" },
+  { code: "DUPLICATE_ITEM", label: "It is there twice" },
+];
+
+/** Opens a workstation that lives in this page, filled with the demonstration's exceptions. */
+export async function openMemoryStation(address: URLSearchParams): Promise<Ipc> {
+  const scenario = readScenario(address);
+  return new MemoryStation(scenario, await fetchArrivals());
+}
+
+/** Answers as the workstation does, without a database: enough to draw every screen and to work through a deck. */
+class MemoryStation implements Ipc {
+  #scenario: Scenario;
+  #arrivals = new Map<string, Arrival>();
+  #rows: DeckRow[] = [];
+  #outbox: OutboxRow[] = [];
+  #batches = new Map<string, DeckRow[]>();
+  #listeners = new Set<(changed: Changed) => void>();
+  #version = 1;
+  #openedAtMs = performance.now();
+  #drainingSinceMs: number | null = null;
+
+  constructor(scenario: Scenario, arrivals: Arrival[]) {
+    this.#scenario = scenario;
+    for (let place = 0; place < scenario.deck; place += 1) {
+      const arrival = arrivals[place % arrivals.length];
+      if (arrival === undefined) break;
+      const row = rowOf(arrival, place, scenario.leaseMs + 1_000 * (place % 40));
+      if (place === 14) row.note = "Changed since it was shown: the amount was 820.00";
+      if (place === 5) row.lease_ends_in_ms = 0;
+      if (place === 8) row.counterparty = "Stone\u202Eoc.Com Ltd\u200B";
+      this.#rows.push(row);
+      this.#arrivals.set(row.id, arrival);
+    }
+    if (scenario.outbox) this.#outbox = earlierDecisions(this.#rows);
+    if (scenario.closing) setTimeout(() => void this.drain(), 300);
+    if (scenario.churnMs > 0) setInterval(() => this.#churn(), scenario.churnMs);
+  }
+
+  async session(): Promise<SessionView> {
+    const { offline, needs, bound, undoMs, warning } = this.#scenario;
+    const attention = this.#outbox.filter(({ state }) => state === "REFUSED" || state === "DEAD").length;
+    const problem = offline
+      ? {
+          code: "UNREACHABLE",
+          message:
+            "The database at ledger.example.internal:5432 does not answer: check the network or the VPN.",
+        }
+      : null;
+    return {
+      needs,
+      profile: needs === "PROFILE" ? null : PROFILE,
+      profiles: needs === "PROFILE" ? [] : [PROFILE],
+      reviewer: needs === "NOTHING" ? "reviewer-12" : null,
+      workstation: "station 7",
+      link: {
+        online: !offline && needs === "NOTHING",
+        problem,
+        next_attempt_in_ms: offline ? 14_000 : null,
+        last_contact: new Date(Date.now() - (offline ? 1_260_000 : 2_000)).toISOString(),
+      },
+      queue_maxsize: bound,
+      deck_count: this.#rows.length,
+      saturated: this.#rows.length >= bound,
+      lease_ends_in_ms: this.#rows.length === 0 ? null : this.#left(this.#scenario.leaseMs),
+      unsent: this.#unsent().length,
+      attention,
+      undo_window_ms: undoMs,
+      reason_codes: REASONS,
+      warnings: warning === null ? [] : [warning],
+      app_version: "0.1.0",
+    };
+  }
+
+  async saveProfile(): Promise<SessionView> {
+    return this.session();
+  }
+
+  async connect(_profile: string, password: string | null): Promise<SessionView> {
+    await pause(400);
+    if (password !== null && password.length < 3) {
+      throw {
+        code: "BAD_PASSWORD",
+        message:
+          "The server refused the password of reviewer-12. Type it again, or ask whoever runs the database.",
+      };
+    }
+    this.#scenario.needs = "NOTHING";
+    this.#change();
+    return this.session();
+  }
+
+  async deck() {
+    const rows = this.#rows.map((row) => ({ ...row, lease_ends_in_ms: this.#left(row.lease_ends_in_ms) }));
+    return { version: this.#version, rows };
+  }
+
+  async detail(id: string) {
+    const row = this.#rows.find((each) => each.id === id);
+    const arrival = this.#arrivals.get(id);
+    if (row === undefined || arrival === undefined) {
+      throw { code: "NOT_IN_DECK", message: "This exception is not in the deck any more." };
+    }
+    await pause(20);
+    return detailOf(arrival, row);
+  }
+
+  async totals(ids: readonly string[]) {
+    const wanted = new Set(ids);
+    const rows = this.#rows.filter(({ id }) => wanted.has(id));
+    const present = new Set(rows.map(({ id }) => id));
+    const split = rows.filter(
+      ({ group }) =>
+        group !== null && this.#rows.some((other) => other.group === group && !wanted.has(other.id)),
+    );
+    return {
+      count: rows.length,
+      missing: ids.filter((id) => !present.has(id)),
+      totals: totalsOf(rows),
+      split_groups: split.map(({ id }) => id),
+      hash_total: [...present].sort().join(" "),
+    };
+  }
+
+  async sign({ ids, decision }: SignRequest) {
+    await pause(60);
+    if (this.#scenario.signFailure !== null)
+      throw { code: "JOURNAL_FULL", message: this.#scenario.signFailure };
+    const wanted = new Set(ids);
+    const signed = this.#rows.filter(({ id }) => wanted.has(id));
+    this.#rows = this.#rows.filter(({ id }) => !wanted.has(id));
+    const batch = `b${this.#version}`;
+    this.#batches.set(batch, signed);
+    this.#outbox = [...signed.map((row) => outboxRow(row, decision, "HELD")), ...this.#outbox];
+    setTimeout(() => this.#send(batch), this.#scenario.undoMs);
+    this.#change();
+    return { batch, count: signed.length, undo_ms: this.#scenario.undoMs };
+  }
+
+  async undo(batch: string) {
+    const rows = this.#batches.get(batch) ?? [];
+    const back = rows.filter(({ id }) =>
+      this.#outbox.some((each) => each.exception_id === id && each.state === "HELD"),
+    );
+    const ids = new Set(back.map(({ id }) => id));
+    this.#outbox = this.#outbox.filter(({ exception_id }) => !ids.has(exception_id));
+    this.#rows = [...back, ...this.#rows];
+    this.#change();
+    return { withdrawn: back.length, too_late: rows.length - back.length };
+  }
+
+  async release(ids: readonly string[]) {
+    const partitions = new Set(
+      this.#rows.filter(({ id }) => ids.includes(id)).map(({ partition }) => partition),
+    );
+    const kept = this.#rows.filter(({ partition }) => !partitions.has(partition));
+    const count = this.#rows.length - kept.length;
+    this.#rows = kept;
+    this.#change();
+    return count;
+  }
+
+  async outbox() {
+    const count = (state: OutboxRow["state"]) => this.#outbox.filter((row) => row.state === state).length;
+    return {
+      version: this.#version,
+      held: count("HELD"),
+      ready: count("READY"),
+      sending: count("SENDING"),
+      committed: count("COMMITTED"),
+      refused: count("REFUSED"),
+      dead: count("DEAD"),
+      oldest_unsent: this.#unsent().at(-1)?.decided_at ?? null,
+      next_attempt_in_ms: this.#scenario.offline ? 14_000 : null,
+      rows: this.#outbox.slice(0, 500),
+    };
+  }
+
+  async retryNow() {}
+
+  async retryDead(key: string) {
+    this.#outbox = this.#outbox.map((row) =>
+      row.key === key ? { ...row, state: "READY", message: null } : row,
+    );
+    this.#change();
+  }
+
+  async dismiss(key: string) {
+    this.#outbox = this.#outbox.filter((row) => row.key !== key);
+    this.#change();
+  }
+
+  async drain() {
+    this.#drainingSinceMs = performance.now();
+    this.#change();
+  }
+
+  async closeNow() {
+    this.#drainingSinceMs = null;
+  }
+
+  async onChanged(listener: (changed: Changed) => void) {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  #left(ms: number): number {
+    return Math.max(0, Math.round(ms - (performance.now() - this.#openedAtMs)));
+  }
+
+  #unsent(): OutboxRow[] {
+    return this.#outbox.filter(({ state }) => state === "HELD" || state === "READY" || state === "SENDING");
+  }
+
+  #send(batch: string) {
+    const ids = new Set((this.#batches.get(batch) ?? []).map(({ id }) => id));
+    const state = this.#scenario.offline ? "READY" : "COMMITTED";
+    const outcome = this.#scenario.offline ? null : "COMMITTED";
+    this.#outbox = this.#outbox.map((row) =>
+      row.state === "HELD" && ids.has(row.exception_id) ? { ...row, state, outcome } : row,
+    );
+    this.#change();
+  }
+
+  #churn() {
+    const [first, ...rest] = this.#rows;
+    if (first !== undefined) this.#rows = rest;
+    this.#change();
+  }
+
+  #change() {
+    this.#version += 1;
+    const version = this.#version;
+    const since = this.#drainingSinceMs;
+    const drain =
+      since === null
+        ? null
+        : {
+            unsent: this.#unsent().length,
+            sent: 9,
+            to_release: this.#rows.length,
+            gives_up_in_ms: 27_000,
+            online: !this.#scenario.offline,
+            done: false,
+          };
+    for (const listener of this.#listeners)
+      listener({ deck: version, outbox: version, session: version, drain });
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

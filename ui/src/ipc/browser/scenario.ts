@@ -1,0 +1,36 @@
+/** What the in-memory workstation pretends, read from the address: `?deck=5000&bound=5000&offline`. */
+export interface Scenario {
+  deck: number;
+  bound: number;
+  offline: boolean;
+  needs: "NOTHING" | "PROFILE" | "PASSWORD";
+  leaseMs: number;
+  /** Decisions of an earlier session, in every state. */
+  outbox: boolean;
+  closing: boolean;
+  undoMs: number;
+  /** Every signature fails with this message. */
+  signFailure: string | null;
+  /** A row arrives or leaves this often; 0 keeps the deck still. */
+  churnMs: number;
+  warning: string | null;
+}
+
+export function readScenario(address: URLSearchParams): Scenario {
+  const count = (name: string, otherwise: number) =>
+    Number.parseInt(address.get(name) ?? String(otherwise), 10);
+  const needs = address.get("needs")?.toUpperCase();
+  return {
+    deck: count("deck", 96),
+    bound: count("bound", 100),
+    offline: address.has("offline"),
+    needs: needs === "PROFILE" || needs === "PASSWORD" ? needs : "NOTHING",
+    leaseMs: count("lease", 761_000),
+    outbox: address.has("outbox"),
+    closing: address.has("closing"),
+    undoMs: count("undo", 5_000),
+    signFailure: address.get("failure"),
+    churnMs: count("churn", 0),
+    warning: address.get("warning"),
+  };
+}

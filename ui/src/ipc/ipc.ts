@@ -1,0 +1,61 @@
+import { createContext, useContext } from "react";
+import type { Changed } from "../generated/Changed";
+import type { CommandError } from "../generated/CommandError";
+import type { DeckView } from "../generated/DeckView";
+import type { DetailView } from "../generated/DetailView";
+import type { OutboxView } from "../generated/OutboxView";
+import type { Profile } from "../generated/Profile";
+import type { SelectionTotals } from "../generated/SelectionTotals";
+import type { SessionView } from "../generated/SessionView";
+import type { SignReceipt } from "../generated/SignReceipt";
+import type { SignRequest } from "../generated/SignRequest";
+import type { UndoReply } from "../generated/UndoReply";
+
+/**
+ * The one door between the window and the workstation. Every call rejects with a `CommandError` and nothing else.
+ */
+export interface Ipc {
+  session(): Promise<SessionView>;
+  saveProfile(profile: Profile): Promise<SessionView>;
+  connect(profile: string, password: string | null, remember: boolean): Promise<SessionView>;
+  deck(): Promise<DeckView>;
+  detail(id: string): Promise<DetailView>;
+  totals(ids: readonly string[]): Promise<SelectionTotals>;
+  sign(request: SignRequest): Promise<SignReceipt>;
+  undo(batch: string): Promise<UndoReply>;
+  /** Answers how many exceptions were given back: whole partitions, so it may be more than was asked. */
+  release(ids: readonly string[]): Promise<number>;
+  outbox(): Promise<OutboxView>;
+  retryNow(): Promise<void>;
+  retryDead(key: string): Promise<void>;
+  dismiss(key: string): Promise<void>;
+  drain(): Promise<void>;
+  closeNow(): Promise<void>;
+  /** Answers a function that stops listening. */
+  onChanged(listener: (changed: Changed) => void): Promise<() => void>;
+}
+
+/** Whatever was thrown, as words for the reviewer. */
+export function toCommandError(thrown: unknown): CommandError {
+  if (typeof thrown === "object" && thrown !== null && "code" in thrown && "message" in thrown) {
+    return { code: String(thrown.code), message: String(thrown.message) };
+  }
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return { code: "UNEXPECTED", message: `The application did not answer as expected: ${message}` };
+}
+
+/** The deck travels as raw JSON bytes, because it is by far the largest answer; smaller hosts send it as an object. */
+export function decode<T extends object>(answer: ArrayBuffer | Uint8Array | T): T {
+  if (answer instanceof ArrayBuffer || ArrayBuffer.isView(answer)) {
+    return JSON.parse(new TextDecoder().decode(answer)) as T;
+  }
+  return answer;
+}
+
+export const IpcContext = createContext<Ipc | null>(null);
+
+export function useIpc(): Ipc {
+  const ipc = useContext(IpcContext);
+  if (ipc === null) throw new Error("the window was drawn without a workstation behind it");
+  return ipc;
+}

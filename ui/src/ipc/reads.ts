@@ -1,0 +1,115 @@
+import { keepPreviousData, QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import type { Changed } from "../generated/Changed";
+import type { CommandError } from "../generated/CommandError";
+import { coalesce } from "./coalesce";
+import { useIpc } from "./ipc";
+
+declare module "@tanstack/react-query" {
+  interface Register {
+    defaultError: CommandError;
+  }
+}
+
+/**
+ * A view and the monotonic time from before it was asked for: its countdowns start there, so that they never end later than they
+ * do on the other side.
+ */
+export interface Timed<T> {
+  value: T;
+  askedAtMs: number;
+}
+
+async function timed<T>(ask: () => Promise<T>): Promise<Timed<T>> {
+  const askedAtMs = performance.now();
+  return { value: await ask(), askedAtMs };
+}
+
+/** Reads are local and change only when told: nothing is polled, retried or paused for the lack of a network. */
+export function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: Number.POSITIVE_INFINITY,
+        retry: false,
+        refetchOnWindowFocus: false,
+        refetchOnReconnect: false,
+        networkMode: "always",
+      },
+      mutations: { networkMode: "always", retry: false },
+    },
+  });
+}
+
+export function useSession() {
+  const ipc = useIpc();
+  return useQuery({ queryKey: ["session"], queryFn: () => timed(() => ipc.session()) });
+}
+
+export function useDeck() {
+  const ipc = useIpc();
+  // Every row counts down, so that none is ever equal to its predecessor: comparing 5,000 of them would be wasted.
+  return useQuery({ queryKey: ["deck"], queryFn: () => timed(() => ipc.deck()), structuralSharing: false });
+}
+
+export function useDetail(id: string | null) {
+  const ipc = useIpc();
+  return useQuery({
+    queryKey: ["detail", id],
+    queryFn: () => ipc.detail(id ?? ""),
+    enabled: id !== null,
+    gcTime: 30_000,
+  });
+}
+
+/** Control totals of `ids`. `revision` names that list: a list of 5,000 identifiers is too long for a key. */
+export function useTotals(revision: string, ids: readonly string[]) {
+  const ipc = useIpc();
+  return useQuery({
+    queryKey: ["totals", revision],
+    queryFn: () => ipc.totals(ids),
+    enabled: ids.length > 0,
+    placeholderData: ids.length > 0 ? keepPreviousData : undefined,
+    gcTime: 10_000,
+  });
+}
+
+export function useOutbox() {
+  const ipc = useIpc();
+  return useQuery({ queryKey: ["outbox"], queryFn: () => timed(() => ipc.outbox()) });
+}
+
+/** Re-reads what changed and is on screen; what is not on screen is marked, and read when it is shown. */
+export function useFollowChanges(onDrain: (changed: Changed) => void) {
+  const ipc = useIpc();
+  const client = useQueryClient();
+  useEffect(() => {
+    const reread = (...keys: string[]) =>
+      coalesce(() =>
+        Promise.all(
+          keys.map((key) => client.invalidateQueries({ queryKey: [key] }, { cancelRefetch: false })),
+        ),
+      );
+    const rereadDeck = reread("deck", "detail", "totals");
+    const rereadOutbox = reread("outbox");
+    const rereadSession = reread("session");
+    let seen: Changed | null = null;
+    let stop: (() => void) | null = null;
+    let stopped = false;
+    const follow = (changed: Changed) => {
+      if (changed.deck !== seen?.deck) rereadDeck();
+      if (changed.outbox !== seen?.outbox) rereadOutbox();
+      if (changed.session !== seen?.session) rereadSession();
+      seen = changed;
+      onDrain(changed);
+    };
+    void ipc.onChanged(follow).then((unlisten) => {
+      if (stopped) unlisten();
+      else stop = unlisten;
+    });
+    return () => {
+      stopped = true;
+      stop?.();
+    };
+  }, [ipc, client, onDrain]);
+}

@@ -1,0 +1,33 @@
+import { readFile } from "node:fs/promises";
+import react from "@vitejs/plugin-react";
+import type { Plugin } from "vite";
+import { defineConfig } from "vitest/config";
+
+/** Serves the demonstration's exceptions to the in-memory workstation. Development only: a build never contains them. */
+function demoExceptions(): Plugin {
+  return {
+    name: "demo-exceptions",
+    apply: "serve",
+    configureServer(server) {
+      server.middlewares.use("/exceptions.jsonl", (_request, response, next) => {
+        readFile(new URL("../demo/exceptions.jsonl", import.meta.url)).then((bytes) => {
+          response.setHeader("content-type", "application/x-ndjson; charset=utf-8");
+          response.end(bytes);
+        }, next);
+      });
+    },
+  };
+}
+
+export default defineConfig(({ mode }) => ({
+  // The application serves its files from a custom protocol, where an absolute base would not resolve in every webview.
+  base: "./",
+  plugins: [react(), ...(mode === "browser" ? [demoExceptions()] : [])],
+  build: { target: "es2022", modulePreload: { polyfill: false }, reportCompressedSize: false },
+  server: { port: 5173, strictPort: true },
+  test: {
+    environment: "jsdom",
+    setupFiles: ["src/test-setup.ts"],
+    css: { modules: { classNameStrategy: "non-scoped" } },
+  },
+}));
