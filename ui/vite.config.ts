@@ -23,10 +23,17 @@ export default defineConfig(({ mode }) => ({
   // The application serves its files from a custom protocol, where an absolute base would not resolve in every webview.
   base: "./",
   plugins: [react(), ...(mode === "browser" ? [demoExceptions()] : [])],
-  build: { target: "es2022", modulePreload: { polyfill: false }, reportCompressedSize: false },
+  build: {
+    target: "es2022",
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    // One chunk is right for a window that loads from the disk; the limit is for pages that load from afar.
+    chunkSizeWarningLimit: 800,
+  },
   server: { port: 5173, strictPort: true },
   test: {
     environment: "jsdom",
+    testTimeout: 30_000,
     setupFiles: ["src/test-setup.ts"],
     css: { modules: { classNameStrategy: "non-scoped" } },
   },

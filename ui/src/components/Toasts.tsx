@@ -8,11 +8,12 @@ import { visibleText } from "./visible-text";
 export function Toasts() {
   const toasts = useToasts((state) => state.toasts);
   const latest = toasts.at(-1);
+  const latestWithAction = toasts.findLast(({ action }) => action !== null);
   return (
     <>
       <div className={styles.stack}>
         {toasts.map((toast) => (
-          <ToastCard key={toast.id} toast={toast} />
+          <ToastCard key={toast.id} toast={toast} ownsKey={toast === latestWithAction} />
         ))}
       </div>
       {/* Apart from the cards, whose countdown would be read out every second. */}
@@ -23,7 +24,8 @@ export function Toasts() {
   );
 }
 
-function ToastCard({ toast }: { toast: Toast }) {
+/** `ownsKey`: the key that undoes is meant for this one. */
+function ToastCard({ toast, ownsKey }: { toast: Toast; ownsKey: boolean }) {
   const dismiss = useToasts((state) => state.dismiss);
   const { id, endsAtMs, action } = toast;
   const seconds = useSecondsUntil(action === null ? null : endsAtMs);
@@ -37,7 +39,7 @@ function ToastCard({ toast }: { toast: Toast }) {
       <span>{visibleText(toast.text)}</span>
       {action !== null && (
         <>
-          <Button look="quiet" shortcut="U" onPress={action.run} data-testid="undo">
+          <Button look="quiet" shortcut={ownsKey ? "U" : undefined} onPress={action.run} data-testid="undo">
             {action.label}
           </Button>
           <span className={styles.seconds}>{seconds} s</span>

@@ -35,7 +35,7 @@ function compareMagnitude(a: Digits, b: Digits): number {
 export function compareDecimals(a: string, b: string): number {
   const left = digitsOf(a);
   const right = digitsOf(b);
-  if (left === null || right === null) return Number(left !== null) - Number(right !== null);
+  if (left === null || right === null) return (left === null ? 0 : 1) - (right === null ? 0 : 1);
   if (left.negative !== right.negative) return left.negative ? -1 : 1;
   return left.negative ? compareMagnitude(right, left) : compareMagnitude(left, right);
 }
@@ -62,6 +62,11 @@ export function formatAmount(amount: string, minorUnits: number): string {
   // `format` reads a string exactly; the type of its parameter is a template literal.
   const text = formatFor(minorUnits).format(amount as `${number}`);
   return digits.negative ? `(${text})` : text;
+}
+
+/** A decimal as text with as many digits as it came with; what is none stays as it is. */
+export function formatDecimal(value: string): string {
+  return formatAmount(value, value.split(".")[1]?.length ?? 0);
 }
 
 /** What has to stand, unseen, to the right of an amount so that the decimal marks of a right-aligned column meet. */

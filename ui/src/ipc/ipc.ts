@@ -46,10 +46,11 @@ export function toCommandError(thrown: unknown): CommandError {
 
 /** The deck travels as raw JSON bytes, because it is by far the largest answer; smaller hosts send it as an object. */
 export function decode<T extends object>(answer: ArrayBuffer | Uint8Array | T): T {
-  if (answer instanceof ArrayBuffer || ArrayBuffer.isView(answer)) {
-    return JSON.parse(new TextDecoder().decode(answer)) as T;
-  }
-  return answer;
+  // By its tag, because a buffer of another realm is no instance of this one's class.
+  const isBytes =
+    ArrayBuffer.isView(answer) || Object.prototype.toString.call(answer) === "[object ArrayBuffer]";
+  if (!isBytes) return answer as T;
+  return JSON.parse(new TextDecoder().decode(answer as ArrayBuffer | Uint8Array)) as T;
 }
 
 export const IpcContext = createContext<Ipc | null>(null);

@@ -85,11 +85,7 @@ export function useFollowChanges(onDrain: (changed: Changed) => void) {
   const client = useQueryClient();
   useEffect(() => {
     const reread = (...keys: string[]) =>
-      coalesce(() =>
-        Promise.all(
-          keys.map((key) => client.invalidateQueries({ queryKey: [key] }, { cancelRefetch: false })),
-        ),
-      );
+      coalesce(() => Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] }))));
     const rereadDeck = reread("deck", "detail", "totals");
     const rereadOutbox = reread("outbox");
     const rereadSession = reread("session");
@@ -104,8 +100,12 @@ export function useFollowChanges(onDrain: (changed: Changed) => void) {
       onDrain(changed);
     };
     void ipc.onChanged(follow).then((unlisten) => {
-      if (stopped) unlisten();
-      else stop = unlisten;
+      if (stopped) return unlisten();
+      stop = unlisten;
+      // What changed between the first reads and now was told to nobody.
+      rereadDeck();
+      rereadOutbox();
+      rereadSession();
     });
     return () => {
       stopped = true;

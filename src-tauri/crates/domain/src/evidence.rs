@@ -43,11 +43,16 @@ pub fn evidence(content: &Content) -> Evidence {
     let json = &content.payload.json;
     let text = |field: &str| json.get(field).and_then(plain);
     let facts = |fields: &[(&str, &str)]| {
-        fields.iter().filter_map(|(label, field)| text(field).map(|value| ((*label).to_owned(), value))).collect::<Vec<_>>()
+        fields
+            .iter()
+            .filter_map(|(label, field)| text(field).map(|value| ((*label).to_owned(), value)))
+            .collect::<Vec<_>>()
     };
     let line = |label, left: &str, right: &str, numeric| Line { label, left: text(left), right: text(right), numeric };
     match &content.payload.typed {
-        TypedPayload::ReconBreak(sides) => recon_break(sides, facts(&[("Reference similarity", "reference_similarity")])),
+        TypedPayload::ReconBreak(sides) => {
+            recon_break(sides, facts(&[("Reference similarity", "reference_similarity")]))
+        }
         TypedPayload::SalesClaim => Evidence {
             left: "Claimed",
             right: "By agreement",

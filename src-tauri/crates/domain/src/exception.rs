@@ -92,7 +92,10 @@ names! {
 impl State {
     /// Whether the life of an exception may go on from here to `next`.
     pub fn may_become(self, next: Self) -> bool {
-        matches!((self, next), (Self::Pending, Self::Approved | Self::Rejected) | (Self::Approved | Self::Rejected, Self::Resolved))
+        matches!(
+            (self, next),
+            (Self::Pending, Self::Approved | Self::Rejected) | (Self::Approved | Self::Rejected, Self::Resolved)
+        )
     }
 }
 
@@ -139,8 +142,11 @@ mod tests {
 
     #[test]
     fn a_life_goes_one_way_only() {
-        let legal: Vec<_> =
-            State::ALL.iter().flat_map(|a| State::ALL.iter().map(move |b| (*a, *b))).filter(|(a, b)| a.may_become(*b)).collect();
+        let legal: Vec<_> = State::ALL
+            .iter()
+            .flat_map(|a| State::ALL.iter().map(move |b| (*a, *b)))
+            .filter(|(a, b)| a.may_become(*b))
+            .collect();
         assert_eq!(
             legal,
             [

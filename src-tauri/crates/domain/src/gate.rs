@@ -80,13 +80,23 @@ struct Envelope {
 /// Judges one line of input.
 pub fn judge(line: &[u8]) -> Result<Arrival, Rejection> {
     if line.len() > ARRIVAL_BYTES {
-        return Err(structural(None, format!("the arrival has {} bytes, at most {ARRIVAL_BYTES} are allowed", line.len())));
+        return Err(structural(
+            None,
+            format!("the arrival has {} bytes, at most {ARRIVAL_BYTES} are allowed", line.len()),
+        ));
     }
-    let text = std::str::from_utf8(line)
-        .map_err(|error| structural(None, format!("not UTF-8: the byte at position {} is invalid", error.valid_up_to() + 1)))?;
+    let text = std::str::from_utf8(line).map_err(|error| {
+        structural(None, format!("not UTF-8: the byte at position {} is invalid", error.valid_up_to() + 1))
+    })?;
     let document: Value = serde_json::from_str(text).map_err(|error| structural(None, format!("not JSON: {error}")))?;
-    let key = document.get("idempotency_key").and_then(Value::as_str).map(|key| key.chars().take(NAME_CHARS).collect::<String>());
-    read(document).map_err(|rejection| Rejection { idempotency_key: key.filter(|key| !key.is_empty() && !key.contains('\0')), ..rejection })
+    let key = document
+        .get("idempotency_key")
+        .and_then(Value::as_str)
+        .map(|key| key.chars().take(NAME_CHARS).collect::<String>());
+    read(document).map_err(|rejection| Rejection {
+        idempotency_key: key.filter(|key| !key.is_empty() && !key.contains('\0')),
+        ..rejection
+    })
 }
 
 /// Reads the text of an exception that the database handed out.
@@ -105,7 +115,8 @@ fn read(document: Value) -> Result<Arrival, Rejection> {
         structural((path != ".").then_some(path), error.inner().to_string())
     })?;
     if envelope.schema_version != SCHEMA_VERSION {
-        let reason = format!("version {} is not supported, this release reads {SCHEMA_VERSION}", envelope.schema_version);
+        let reason =
+            format!("version {} is not supported, this release reads {SCHEMA_VERSION}", envelope.schema_version);
         return Err(structural(Some("schema_version".into()), reason));
     }
     let kind: Kind = named("kind", &envelope.kind)?;
@@ -134,7 +145,8 @@ fn read(document: Value) -> Result<Arrival, Rejection> {
     }
     let submitted_at = instant("submitted_at", &envelope.submitted_at)?;
     let currency: Currency = envelope.currency.parse().map_err(|error| monetary("currency", &error))?;
-    let variance = Money::parse(&envelope.variance_amount, currency).map_err(|error| monetary("variance_amount", &error))?;
+    let variance =
+        Money::parse(&envelope.variance_amount, currency).map_err(|error| monetary("variance_amount", &error))?;
     let typed = typed_payload(kind, &envelope.payload)?;
     if kind == Kind::ReconBreak {
         let expected = hash::recon_break_source_hash(
@@ -144,7 +156,9 @@ fn read(document: Value) -> Result<Arrival, Rejection> {
             match_decision.as_str(),
         );
         if envelope.source_hash != expected.to_string() {
-            let reason = format!("expected {expected}, the SHA-256 of idempotency_key:ledger_entity:variance_amount:match_decision");
+            let reason = format!(
+                "expected {expected}, the SHA-256 of idempotency_key:ledger_entity:variance_amount:match_decision"
+            );
             return Err(structural(Some("source_hash".into()), reason));
         }
     }
@@ -174,7 +188,9 @@ fn read(document: Value) -> Result<Arrival, Rejection> {
 /// Looks at every value of the document: text the database cannot hold, floats, amounts that are numbers.
 fn inspect(value: &Value, path: &mut String) -> Result<(), Rejection> {
     match value {
-        Value::String(text) if text.contains('\0') => Err(structural(Some(path.clone()), "contains a NUL character (U+0000)".into())),
+        Value::String(text) if text.contains('\0') => {
+            Err(structural(Some(path.clone()), "contains a NUL character (U+0000)".into()))
+        }
         Value::Number(number) => {
             let text = number.to_string();
             let field = path.rsplit('.').next().unwrap_or_default();
@@ -184,14 +200,18 @@ fn inspect(value: &Value, path: &mut String) -> Result<(), Rejection> {
                 Err(Rejection {
                     gate: Gate::Monetary,
                     field: Some(path.clone()),
-                    reason: format!("{shown} is a JSON number, which loses digits on the way: expected a decimal in a string"),
+                    reason: format!(
+                        "{shown} is a JSON number, which loses digits on the way: expected a decimal in a string"
+                    ),
                     idempotency_key: None,
                 })
             } else {
                 Ok(())
             }
         }
-        Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| inside(path, &format!("[{index}]"), item)),
+        Value::Array(items) => {
+            items.iter().enumerate().try_for_each(|(index, item)| inside(path, &format!("[{index}]"), item))
+        }
         Value::Object(fields) => fields.iter().try_for_each(|(field, item)| {
             if field.contains('\0') {
                 return Err(structural(Some(path.clone()), "a field's name contains a NUL character (U+0000)".into()));
@@ -219,16 +239,22 @@ fn typed_payload(kind: Kind, payload: &serde_json::Map<String, Value>) -> Result
             let sides: ReconBreak = serde_path_to_error::deserialize(Value::Object(payload.clone()))
                 .map_err(|error| structural(Some(format!("payload.{}", error.path())), error.inner().to_string()))?;
             if sides.statement_line.is_none() && sides.ledger_entry.is_none() {
-                return Err(structural(Some("payload".into()), "neither statement_line nor ledger_entry is there".into()));
+                return Err(structural(
+                    Some("payload".into()),
+                    "neither statement_line nor ledger_entry is there".into(),
+                ));
             }
             for (field, side) in [("statement_line", &sides.statement_line), ("ledger_entry", &sides.ledger_entry)] {
                 if let Some(side) = side {
-                    let currency: Currency =
-                        side.currency.parse().map_err(|error| monetary(&format!("payload.{field}.currency"), &error))?;
-                    Money::parse(&side.amount, currency).map_err(|error| monetary(&format!("payload.{field}.amount"), &error))?;
+                    let currency: Currency = side
+                        .currency
+                        .parse()
+                        .map_err(|error| monetary(&format!("payload.{field}.currency"), &error))?;
+                    Money::parse(&side.amount, currency)
+                        .map_err(|error| monetary(&format!("payload.{field}.amount"), &error))?;
                 }
             }
-            Ok(TypedPayload::ReconBreak(sides))
+            Ok(TypedPayload::ReconBreak(Box::new(sides)))
         }
     }
 }
@@ -245,7 +271,10 @@ fn name(field: &str, text: &str) -> Result<(), Rejection> {
         return Err(structural(Some(field.into()), format!("longer than {NAME_CHARS} characters")));
     }
     if let Some(control) = text.chars().find(|c| c.is_control()) {
-        return Err(structural(Some(field.into()), format!("contains the control character U+{:04X}", u32::from(control))));
+        return Err(structural(
+            Some(field.into()),
+            format!("contains the control character U+{:04X}", u32::from(control)),
+        ));
     }
     Ok(())
 }
@@ -253,8 +282,8 @@ fn name(field: &str, text: &str) -> Result<(), Rejection> {
 fn instant(field: &str, text: &str) -> Result<DateTime<Utc>, Rejection> {
     let expected = "expected an instant of RFC 3339 in UTC such as 2026-10-05T00:10:03Z";
     let shown: String = text.chars().take(60).collect();
-    let parsed =
-        DateTime::parse_from_rfc3339(text).map_err(|error| structural(Some(field.into()), format!("`{shown}`: {error}; {expected}")))?;
+    let parsed = DateTime::parse_from_rfc3339(text)
+        .map_err(|error| structural(Some(field.into()), format!("`{shown}`: {error}; {expected}")))?;
     if parsed.offset().local_minus_utc() != 0 {
         return Err(structural(Some(field.into()), format!("`{shown}` is not in UTC; {expected}")));
     }

@@ -16,7 +16,12 @@ pub fn content_hash(body: &str) -> ContentHash {
 }
 
 /// The `source_hash` of a reconciliation break: SHA-256 of `idempotency_key:ledger_entity:variance_amount:match_decision`.
-pub fn recon_break_source_hash(idempotency_key: &str, ledger_entity: &str, variance_amount: &str, match_decision: &str) -> Digest {
+pub fn recon_break_source_hash(
+    idempotency_key: &str,
+    ledger_entity: &str,
+    variance_amount: &str,
+    match_decision: &str,
+) -> Digest {
     sha256(format!("{idempotency_key}:{ledger_entity}:{variance_amount}:{match_decision}").as_bytes())
 }
 

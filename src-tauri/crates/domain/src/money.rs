@@ -68,7 +68,8 @@ impl FromStr for Currency {
     type Err = MoneyError;
 
     fn from_str(code: &str) -> Result<Self, MoneyError> {
-        let currency = iso_currency::Currency::from_code(code).ok_or_else(|| MoneyError::UnknownCurrency(code.to_owned()))?;
+        let currency =
+            iso_currency::Currency::from_code(code).ok_or_else(|| MoneyError::UnknownCurrency(code.to_owned()))?;
         if let Some(successor) = currency.is_superseded() {
             return Err(MoneyError::Withdrawn { currency: code.to_owned(), successor: successor.code().to_owned() });
         }
@@ -178,7 +179,10 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_exact_decimal_are_refused() {
-        for text in ["", "-", ".", "1.", ".5", "+1", "1e29", "1E5", "1e-7", "NaN", "Infinity", "-inf", "1,000.00", "1 000", "0x10", "١٢", "--1", "1.2.3", " 1"] {
+        for text in [
+            "", "-", ".", "1.", ".5", "+1", "1e29", "1E5", "1e-7", "NaN", "Infinity", "-inf", "1,000.00", "1 000",
+            "0x10", "١٢", "--1", "1.2.3", " 1",
+        ] {
             assert!(matches!(parse_decimal(text), Err(MoneyError::NotADecimal(_))), "{text:?}");
         }
         for text in ["1".repeat(29), format!("0.{}1", "0".repeat(28)), format!("1{}", "0".repeat(29))] {
@@ -188,7 +192,8 @@ mod tests {
 
     #[test]
     fn the_longest_exact_decimals_keep_every_digit() {
-        for text in ["9999999999999999999999999999", "-0.0000000000000000000000000001", "1234567890123456789012345.678"] {
+        for text in ["9999999999999999999999999999", "-0.0000000000000000000000000001", "1234567890123456789012345.678"]
+        {
             assert_eq!(parse_decimal(text).map(|d| d.to_string()), Ok(text.to_owned()));
         }
     }
@@ -201,11 +206,20 @@ mod tests {
     #[test]
     fn an_amount_fits_its_currencys_minor_units() {
         let currency = |code: &str| code.parse::<Currency>().expect("an active currency");
-        for (code, amount, shown) in [("JPY", "5", "5"), ("USD", "5", "5.00"), ("USD", "-1.5", "-1.50"), ("BHD", "0.005", "0.005"), ("CLF", "1", "1.0000")] {
+        for (code, amount, shown) in [
+            ("JPY", "5", "5"),
+            ("USD", "5", "5.00"),
+            ("USD", "-1.5", "-1.50"),
+            ("BHD", "0.005", "0.005"),
+            ("CLF", "1", "1.0000"),
+        ] {
             assert_eq!(Money::parse(amount, currency(code)).map(|m| m.text()), Ok(shown.to_owned()));
         }
         for (code, amount) in [("JPY", "5.0"), ("USD", "1.005"), ("BHD", "0.0001")] {
-            assert!(matches!(Money::parse(amount, currency(code)), Err(MoneyError::TooPrecise { .. })), "{code} {amount}");
+            assert!(
+                matches!(Money::parse(amount, currency(code)), Err(MoneyError::TooPrecise { .. })),
+                "{code} {amount}"
+            );
         }
     }
 

@@ -17,7 +17,7 @@ pub struct Payload {
 #[derive(Debug, Clone, PartialEq)]
 pub enum TypedPayload {
     /// A ledger line against a statement line.
-    ReconBreak(ReconBreak),
+    ReconBreak(Box<ReconBreak>),
     /// A retailer's deduction.
     SalesClaim,
     /// An expense receipt.

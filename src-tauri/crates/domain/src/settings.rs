@@ -45,7 +45,9 @@ pub enum SettingError {
         source_name: String,
     },
     /// Two settings that do not go together.
-    #[error("lease_prefetch: {lease_prefetch} is more than queue_maxsize, which is {queue_maxsize}; ask for at most what the deck can hold")]
+    #[error(
+        "lease_prefetch: {lease_prefetch} is more than queue_maxsize, which is {queue_maxsize}; ask for at most what the deck can hold"
+    )]
     PrefetchOverBound {
         /// What was asked for in one call.
         lease_prefetch: u32,
@@ -103,7 +105,9 @@ settings! {
 
 impl Settings {
     /// Puts layers of name and value over the defaults, the later over the earlier, and checks the result.
-    pub fn resolve<'a>(layers: impl IntoIterator<Item = (&'a str, &'a BTreeMap<String, String>)>) -> Result<Self, SettingError> {
+    pub fn resolve<'a>(
+        layers: impl IntoIterator<Item = (&'a str, &'a BTreeMap<String, String>)>,
+    ) -> Result<Self, SettingError> {
         let mut settings = Self::default();
         let mut prefetch_given = false;
         for (source_name, layer) in layers {
@@ -139,7 +143,13 @@ impl Settings {
 fn in_range(setting: &'static str, value: &str, min: u32, max: u32, source_name: &str) -> Result<u32, SettingError> {
     let source_name = source_name.to_owned();
     let Ok(number) = value.trim().parse::<u64>() else {
-        return Err(SettingError::NotANumber { setting, value: value.chars().take(60).collect(), min, max, source_name });
+        return Err(SettingError::NotANumber {
+            setting,
+            value: value.chars().take(60).collect(),
+            min,
+            max,
+            source_name,
+        });
     };
     match u32::try_from(number) {
         Ok(fits) if (min..=max).contains(&fits) => Ok(fits),
@@ -168,8 +178,12 @@ mod tests {
                 if (u64::from(*min)..=u64::from(*max)).contains(&bad) {
                     continue;
                 }
-                let message = Settings::resolve([("the file", &layer(&[(name, &bad.to_string())]))]).expect_err(name).to_string();
-                assert!(message.contains(name) && message.contains(&bad.to_string()) && message.contains(&max.to_string()), "{message}");
+                let message =
+                    Settings::resolve([("the file", &layer(&[(name, &bad.to_string())]))]).expect_err(name).to_string();
+                assert!(
+                    message.contains(name) && message.contains(&bad.to_string()) && message.contains(&max.to_string()),
+                    "{message}"
+                );
             }
             assert!(Settings::resolve([("the file", &layer(&[(name, "many")]))]).is_err(), "{name}");
         }
@@ -178,14 +192,18 @@ mod tests {
     #[test]
     fn the_environment_goes_over_the_file() {
         let (file, environment) = (layer(&[("queue_maxsize", "500")]), layer(&[("queue_maxsize", "600")]));
-        let settings = Settings::resolve([("config.toml", &file), ("the environment", &environment)]).expect("both in range");
+        let settings =
+            Settings::resolve([("config.toml", &file), ("the environment", &environment)]).expect("both in range");
         assert_eq!(settings.queue_maxsize, 600);
     }
 
     #[test]
     fn more_prefetch_than_deck_is_refused_when_asked_for_and_gives_way_when_not() {
         assert!(Settings::resolve([("f", &layer(&[("queue_maxsize", "10"), ("lease_prefetch", "11")]))]).is_err());
-        assert_eq!(Settings::resolve([("f", &layer(&[("queue_maxsize", "10")]))]).expect("in range").lease_prefetch, 10);
+        assert_eq!(
+            Settings::resolve([("f", &layer(&[("queue_maxsize", "10")]))]).expect("in range").lease_prefetch,
+            10
+        );
         assert!(Settings::resolve([("f", &layer(&[("queue_size", "10")]))]).is_err());
     }
 

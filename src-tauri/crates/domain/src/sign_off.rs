@@ -146,9 +146,13 @@ impl Outcome {
             Self::AwaitingSecond => "Signed; waits for a second signature.",
             Self::Held => "Signed; takes effect when the earlier items of its partition are decided.",
             Self::Duplicate => "Was committed already; nothing happened twice.",
-            Self::KeyReused => "Another decision was signed under the same key; that one stands. Compare both before you sign again.",
+            Self::KeyReused => {
+                "Another decision was signed under the same key; that one stands. Compare both before you sign again."
+            }
             Self::StaleVersion => "It changed upstream since you saw it. Look at the new version and decide again.",
-            Self::LeaseSuperseded => "A colleague took it while your lease had lapsed. Nothing was signed; compare with their decision.",
+            Self::LeaseSuperseded => {
+                "A colleague took it while your lease had lapsed. Nothing was signed; compare with their decision."
+            }
             Self::AlreadyDecided => "It was decided before. Nothing was signed; compare with that decision.",
             Self::Preparer => "You prepared it, so somebody else has to sign it.",
             Self::OverLimit => "It is over your limit. Ask somebody with a higher one to sign it.",
@@ -161,7 +165,10 @@ impl FromStr for Outcome {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|outcome| outcome.as_str() == text).ok_or_else(|| format!("`{text}` is no outcome of a sign-off"))
+        Self::ALL
+            .into_iter()
+            .find(|outcome| outcome.as_str() == text)
+            .ok_or_else(|| format!("`{text}` is no outcome of a sign-off"))
     }
 }
 

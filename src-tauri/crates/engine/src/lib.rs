@@ -1,7 +1,28 @@
 //! The workstation as a state machine.
 //!
-//! [`Engine::step`](machine::Engine::step) takes the time and an event and returns effects. It never awaits, never reads a clock and
-//! never draws a random number of its own: whatever it depends on comes in, so that one seed replays a whole day. The two sides it
-//! talks to are the ports: [`port::Backlog`], the shared database, and [`port::Journal`], the local disk.
+//! [`Engine::step`] takes the time and an event and returns effects. It never awaits, never reads a clock and never draws a random
+//! number that its seed does not determine: one seed replays a whole day. The two sides it talks to are the ports:
+//! [`port::Backlog`], the shared database, and [`port::Journal`], the local disk.
 
+mod backoff;
+mod deck;
+mod leases;
+mod link;
+mod machine;
+mod outbox;
 pub mod port;
+
+pub use backoff::delay_ms;
+pub use deck::{Slot, deck_item};
+pub use machine::{
+    Command, CommandFailure, DrainState, Effect, Engine, Event, LinkState, Now, Record, Reply, RequestId, Scored, Token,
+};
+pub use outbox::{Counts, Pending};
+
+/// The most decisions that may be unanswered; leasing pauses at it, so that a server that answers nothing but leases cannot make
+/// the outbox grow without end.
+pub const OUTBOX_BOUND: usize = 10_000;
+/// How many accepted decisions are kept in memory to be shown.
+pub const ANSWERED_SHOWN: usize = 500;
+/// The pause between two lease calls while the backlog has nothing, in milliseconds; up to half of it again is added at random.
+pub const POLL_MS: u64 = 2_000;

@@ -4,6 +4,10 @@ mod backlog;
 mod journal;
 
 pub use backlog::{
-    Backlog, BacklogError, Failure, Hello, Held, HeldCursor, LeaseReply, LeaseRequest, LeasedItem, LeasedPartition, Problem, Renewed, Welcome,
+    Backlog, BacklogError, Failure, Held, HeldCursor, Hello, LeaseReply, LeaseRequest, LeasedItem, LeasedPartition,
+    Problem, Renewed, Welcome,
 };
-pub use journal::{DeckItem, Entry, Identity, Journal, JournalError, JournalFault, LeaseRow, LocalDeadLetter, Restored, Settled, Stage, Write};
+pub use journal::{
+    DeckItem, Entry, Identity, Journal, JournalError, JournalFault, LeaseRow, LocalDeadLetter, Restored, Settled,
+    Stage, Write,
+};

@@ -1,1 +1,49 @@
-//! 
+//! The workstation's journal: leases, the deck, the outbox and local dead letters in one `SQLite` file.
+//!
+//! One owner, one connection, one thread. Whatever [`Journal::write`](countersign_engine::port::Journal::write) accepted survives a
+//! crash or a power cut that follows; whatever it refused left no trace. A journal of a newer release, a file of another program and
+//! a damaged file are told apart and told in words, and none of them is changed. Times and randomness come in as arguments.
+
+mod error;
+mod file;
+mod open;
+mod read;
+mod row;
+mod schema;
+mod write;
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use countersign_domain::id::ExceptionId;
+use countersign_engine::port::{Journal, JournalError, Restored, Write};
+use rusqlite::Connection;
+
+pub use read::Counts;
+pub use write::ACCEPTED_KEPT;
+
+/// An open journal. While it exists no other process, and no second one in this process, can open the same file.
+#[derive(Debug)]
+pub struct SqliteJournal {
+    // Fields are dropped in this order: the file is closed before the lock goes.
+    connection: Connection,
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Journal for SqliteJournal {
+    fn restore(&mut self) -> Result<Restored, JournalError> {
+        read::restore(&mut self.connection).map_err(|cause| cause.during("restore", &self.path))
+    }
+
+    fn write(&mut self, write: &Write) -> Result<(), JournalError> {
+        write::write(&mut self.connection, write).map_err(|cause| cause.during(write::operation(write), &self.path))
+    }
+
+    fn body(&mut self, id: ExceptionId) -> Result<Option<String>, JournalError> {
+        read::body(&self.connection, id).map_err(|cause| cause.during("read content", &self.path))
+    }
+}
+
+#[cfg(test)]
+mod tests;

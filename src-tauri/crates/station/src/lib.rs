@@ -1,1 +1,18 @@
-//! 
+//! The runtime that drives the engine over its ports.
+//!
+//! One task owns the [`Engine`](countersign_engine::Engine) and is the only one that steps it. Calls to the backlog, the scoring
+//! pool and the journal's thread run beside it and come back as events. Whoever shows or commands the workstation holds a
+//! [`StationHandle`].
+
+mod actor;
+mod config;
+mod handle;
+mod journal_thread;
+mod password;
+mod profile;
+
+pub use actor::{Parts, start};
+pub use config::{ConfigError, SETTING_ENV_PREFIX, load_settings};
+pub use handle::{Gone, StationHandle, Versions};
+pub use password::{PasswordError, Passwords};
+pub use profile::{ProfileError, Profiles};

@@ -1,4 +1,4 @@
-//! A PostgreSQL cluster of one's own, in a directory that vanishes with it.
+//! A `PostgreSQL` cluster of one's own, in a directory that vanishes with it.
 //!
 //! Tests, the demo and the bench run against the real server, never against a stand-in. Every way in asks for a password
 //! (SCRAM, also on the socket), because identity is what the schema builds on.
@@ -8,6 +8,7 @@
 
 mod binaries;
 mod server;
+mod url;
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -26,7 +27,7 @@ pub use server::{ADMIN_URL_VARIABLE, TestDatabase, TestServer};
 const SUPERVISOR: &str = include_str!("postgres/supervise.sh");
 
 /// How long a server may take from `initdb` to its first answer.
-const READY_WITHIN: Duration = Duration::from_secs(60);
+const READY_WITHIN: Duration = Duration::from_mins(1);
 /// Between two attempts to connect to a server that is starting.
 const READY_POLL: Duration = Duration::from_millis(50);
 /// A free port can be taken by somebody else before the server binds it; then another one is tried.
@@ -92,7 +93,7 @@ impl PrivatePostgres {
 
     /// Connects a user to a database over TCP.
     pub fn url_for(&self, user: &str, password: &str, database: &str) -> String {
-        server::url(&self.addr().to_string(), user, password, database)
+        url::url(&self.addr().to_string(), user, password, database)
     }
 
     /// Makes an empty database.

@@ -85,6 +85,7 @@ export function ConnectScreen({ session }: { session: SessionView }) {
             onChange={(name) => change({ name })}
             wide
             placeholder="Month-end close"
+            autoFocus={!asksPassword}
           />
           <Line
             label="Host or socket directory"

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { Button } from "../../components/Button";
 import { formatAmount } from "../../components/money";
 import { visibleLines, visibleText } from "../../components/visible-text";
 import type { DeckRow } from "../../generated/DeckRow";
@@ -25,6 +26,10 @@ export function Detail({ ref, row }: DetailProps) {
   const settled = useSettled(row?.id ?? null);
   const detail = useDetail(settled);
   const view = detail.data !== undefined && detail.data.row.id === row?.id ? detail.data : null;
+  const leave = () => {
+    openDetail(false);
+    focusGrid();
+  };
   return (
     <aside
       ref={ref}
@@ -38,10 +43,14 @@ export function Detail({ ref, row }: DetailProps) {
           event.key === "Escape" || (event.key === "Enter" && event.target === event.currentTarget);
         if (!leaves) return;
         event.preventDefault();
-        openDetail(false);
-        focusGrid();
+        leave();
       }}
     >
+      <div className={styles.close}>
+        <Button look="quiet" onPress={leave}>
+          Close
+        </Button>
+      </div>
       {row === null ? (
         <p className={styles.none}>The row at the cursor is shown here.</p>
       ) : (

@@ -1,3 +1,4 @@
+import { formatDecimal } from "../../components/money";
 import { visibleText } from "../../components/visible-text";
 import type { DetailView } from "../../generated/DetailView";
 import type { EvidenceField } from "../../generated/EvidenceField";
@@ -37,7 +38,7 @@ function Side({ field, value }: { field: EvidenceField; value: string | null }) 
   return (
     <td data-differs={field.differs} data-numeric={field.numeric}>
       {field.differs && <span className={styles.spoken}>differs: </span>}
-      <span>{value === null ? "none" : visibleText(value)}</span>
+      <span>{value === null ? "none" : visibleText(field.numeric ? formatDecimal(value) : value)}</span>
     </td>
   );
 }

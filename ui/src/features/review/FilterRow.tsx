@@ -35,7 +35,7 @@ export function FilterRow({ ref, shown, total, warnings }: FilterRowProps) {
           }}
           data-testid="filter"
         />
-        <kbd aria-hidden="true">/</kbd>
+        <kbd>/</kbd>
       </span>
       <span className={styles.count} aria-live="polite" data-testid="filter-count">
         {shown} of {total}

@@ -58,7 +58,7 @@ export function Grid({ rows, askedAtMs, onCommand, empty }: GridProps) {
     count: sorted.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
-    overscan: 10,
+    overscan: 8,
     scrollMargin: HEAD_PX,
     scrollPaddingStart: HEAD_PX,
     rangeExtractor: withCursor,
@@ -128,7 +128,6 @@ export function Grid({ rows, askedAtMs, onCommand, empty }: GridProps) {
   const selectedShown = selection.selected.size - countHidden(selection, shownSet);
   const allSelected = filled && selectedShown === shown.length;
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a virtual grid cannot be a table element
     <div
       ref={scroller}
       role="grid"
@@ -161,7 +160,6 @@ export function Grid({ rows, askedAtMs, onCommand, empty }: GridProps) {
         onToggleAll={() => select((now) => (allSelected ? clear(now) : selectShown(now, shown)))}
       />
       {filled ? (
-        // biome-ignore lint/a11y/useSemanticElements: as above
         <div role="rowgroup" className={styles.body} style={{ height: virtualizer.getTotalSize() }}>
           {virtualizer.getVirtualItems().map((item) => {
             const row = sorted[item.index];

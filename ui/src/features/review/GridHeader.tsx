@@ -17,11 +17,8 @@ export function GridHeader({ table, selectedShown, shown, onToggleAll }: GridHea
   const mixed = selectedShown > 0 && !all;
   return (
     <div role="rowgroup" className={styles.head}>
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the header's buttons take the focus, the row does not */}
       <div role="row" className={styles.headRow} aria-rowindex={1}>
-        {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
         <span role="columnheader" className={styles.check}>
-          {/* biome-ignore lint/a11y/useSemanticElements: drawn like the rows' boxes, which a native one is not */}
           <button
             type="button"
             role="checkbox"
@@ -39,7 +36,6 @@ export function GridHeader({ table, selectedShown, shown, onToggleAll }: GridHea
           const sorted = column.getIsSorted();
           const name = String(column.columnDef.header);
           return (
-            // biome-ignore lint/a11y/useFocusableInteractive: as above
             <span
               key={column.id}
               role="columnheader"

@@ -1,10 +1,13 @@
 import { memo } from "react";
 import { Amount } from "../../components/Amount";
 import { ageText, clockText, useSecondsUntil } from "../../components/clock";
-import { Text } from "../../components/Text";
+import { visibleText } from "../../components/visible-text";
 import type { DeckRow } from "../../generated/DeckRow";
 import styles from "./Grid.module.css";
 import { capitalised, kindWord, suggestionTone } from "./words";
+
+const TIER_LOOKS: Record<string, string | undefined> = { standard: styles.faint, escalated: styles.warn };
+const SUGGESTION_LOOKS = { ok: styles.ok, warn: styles.warn, plain: styles.quiet };
 
 interface GridRowProps {
   row: DeckRow;
@@ -27,7 +30,6 @@ export const GridRow = memo(function GridRow({
   askedAtMs,
 }: GridRowProps) {
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive: the roving tab index is set, as a number that the rule does not read
     <div
       role="row"
       className={styles.row}
@@ -42,45 +44,46 @@ export const GridRow = memo(function GridRow({
         <i className={styles.box} data-on={selected} aria-hidden="true" />
       </span>
       <span role="gridcell" className={styles.quiet}>
-        {kindWord(row.kind)}
+        {visibleText(kindWord(row.kind))}
       </span>
-      <span role="gridcell">
-        <Text text={row.entity} />
-      </span>
-      <span role="gridcell">
-        <Text text={row.counterparty} />
-      </span>
+      <Cell text={row.entity} />
+      <Cell text={row.counterparty} />
       <span role="gridcell" className={styles.right}>
         <Amount amount={row.amount} minorUnits={row.minor_units} />
       </span>
       <span role="gridcell" className={styles.faint}>
-        {row.currency}
+        {visibleText(row.currency)}
       </span>
-      <span role="gridcell" className={styles.right} title={row.submitted_at}>
+      <span role="gridcell" className={styles.right} title={visibleText(row.submitted_at)}>
         {ageText(row.submitted_at, Date.now())}
       </span>
-      <span role="gridcell">
-        <Text text={capitalised(row.match_decision)} />
-      </span>
-      <span role="gridcell" data-tier={row.tier}>
-        <Text text={capitalised(row.tier)} />
-      </span>
-      <span role="gridcell" data-tone={suggestionTone(row.suggestion.code)}>
-        <Text text={row.suggestion.label} />
-      </span>
+      <Cell text={capitalised(row.match_decision)} />
+      <Cell text={capitalised(row.tier)} className={TIER_LOOKS[row.tier]} />
+      <Cell text={row.suggestion.label} className={SUGGESTION_LOOKS[suggestionTone(row.suggestion.code)]} />
       <span role="gridcell" className={styles.right}>
         <Lease endsAtMs={askedAtMs + row.lease_ends_in_ms} />
       </span>
-      <span role="gridcell" className={row.note === null ? styles.faint : styles.back}>
-        <Text text={row.note ?? (row.group === null ? "" : `Group ${row.group}`)} />
-      </span>
+      <Cell
+        text={row.note ?? (row.group === null ? "" : `Group ${row.group}`)}
+        className={row.note === null ? styles.faint : styles.back}
+      />
     </div>
   );
 });
 
+/** Text from outside in a cell; what does not fit is in the title. One element, since there are hundreds of them. */
+function Cell({ text, className }: { text: string; className?: string }) {
+  const shown = visibleText(text);
+  return (
+    <span role="gridcell" className={className} title={shown}>
+      {shown}
+    </span>
+  );
+}
+
 /** Apart, so that a second that passes draws one cell anew and not the row. */
 function Lease({ endsAtMs }: { endsAtMs: number }) {
   const seconds = useSecondsUntil(endsAtMs) ?? 0;
-  if (seconds === 0) return <span className={styles.lapsed}>lapsed</span>;
-  return <span className={seconds < 120 ? styles.lapsed : styles.faint}>{clockText(seconds)}</span>;
+  if (seconds === 0) return <span className={styles.warn}>lapsed</span>;
+  return <span className={seconds < 120 ? styles.warn : styles.faint}>{clockText(seconds)}</span>;
 }

@@ -91,6 +91,7 @@ export function ReviewScreen({ session }: { session: SessionView }) {
         hidden={hidden}
         totals={ids.length === 0 ? null : (totals.data ?? null)}
         counting={totals.isFetching}
+        problem={ids.length === 0 ? null : (totals.error?.message ?? null)}
         blocked={blocked}
         canRelease={ids.length > 0 && hidden === 0}
         onCommand={onCommand}

@@ -6,7 +6,7 @@ import type { SelectionTotals } from "../../generated/SelectionTotals";
 import type { GridCommand } from "./keys";
 import styles from "./SelectionBar.module.css";
 
-/** More currencies do not fit beside the buttons; the dialog lists them all. */
+/** The ones with the most items: more do not fit beside the buttons, and the dialog lists them all. */
 const MOST_CURRENCIES = 3;
 
 interface SelectionBarProps {
@@ -17,6 +17,8 @@ interface SelectionBarProps {
   totals: SelectionTotals | null;
   /** The totals are of an earlier selection. */
   counting: boolean;
+  /** Why there are no totals, or `null`. */
+  problem: string | null;
   /** Why nothing can be signed, or `null`. */
   blocked: string | null;
   canRelease: boolean;
@@ -30,7 +32,7 @@ interface SelectionBarProps {
 /** What is selected, what it adds up to, and what can be done with it. Its height never changes. */
 export function SelectionBar(props: SelectionBarProps) {
   const { count, hidden, totals, blocked, onCommand } = props;
-  const currencies = totals?.totals ?? [];
+  const currencies = (totals?.totals ?? []).toSorted((a, b) => b.count - a.count);
   const rest = currencies.slice(MOST_CURRENCIES);
   return (
     <footer className={styles.bar} data-testid="selection-bar">
@@ -47,6 +49,7 @@ export function SelectionBar(props: SelectionBarProps) {
           </span>
         )}
       </div>
+      {props.problem !== null && <span className={styles.warning}>{visibleText(props.problem)}</span>}
       {hidden > 0 && (
         <span className={styles.warning}>
           {hidden} hidden by the filter

@@ -48,8 +48,9 @@ export function SignDialog({ batch, reasons }: SignDialogProps) {
       return;
     }
     const endsAtMs = askedAtMs + undo_ms;
-    const action = { label: "Undo", run: () => void actions.undo() };
-    keepSigned({ batch: name, endsAtMs, toast: show({ text: `Signed ${count}`, endsAtMs, action }) });
+    const action = { label: "Undo", run: () => void actions.undo(signed) };
+    const signed = { batch: name, endsAtMs, toast: show({ text: `Signed ${count}`, endsAtMs, action }) };
+    keepSigned(signed);
   };
 
   const sign = async () => {

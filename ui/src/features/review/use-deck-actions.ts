@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { complain, say, useToasts } from "../../components/toast-store";
 import { toCommandError, useIpc } from "../../ipc/ipc";
-import { useReview } from "./review-store";
+import { type Signed, useReview } from "./review-store";
 import { clear } from "./selection";
 import { undoWords } from "./words";
 
@@ -20,12 +20,15 @@ export function useDeckActions() {
       }
       void client.invalidateQueries({ queryKey: ["deck"] });
     },
-    async undo() {
-      const { signed, keepSigned } = useReview.getState();
+    /** Withdraws `signed`, by default the latest signature. */
+    async undo(signed: Signed | null = useReview.getState().signed) {
+      const { signed: latest, keepSigned, focusGrid } = useReview.getState();
       if (signed === null || signed.endsAtMs < performance.now())
         return say("There is nothing to undo any more.");
-      keepSigned(null);
+      if (latest?.batch === signed.batch) keepSigned(null);
       useToasts.getState().dismiss(signed.toast);
+      // The button that was pressed leaves with its toast.
+      focusGrid();
       try {
         const { withdrawn, too_late } = await ipc.undo(signed.batch);
         say(undoWords(withdrawn, too_late));

@@ -3,6 +3,7 @@ import { Amount } from "../../components/Amount";
 import { Button } from "../../components/Button";
 import { instantText } from "../../components/clock";
 import { Text } from "../../components/Text";
+import { visibleText } from "../../components/visible-text";
 import type { OutboxRow } from "../../generated/OutboxRow";
 import styles from "./OutboxTable.module.css";
 import { outcomeWords, STATE_WORDS } from "./outbox-words";
@@ -65,9 +66,13 @@ interface LineProps {
   onDismiss: (key: string) => void;
 }
 
-/** Rows keep their identity while they do not change, so that five hundred of them cost little when one does. */
+/**
+ * Rows keep their identity while they do not change, so that five hundred of them cost little when one does. The callbacks are new
+ * with every draw and do the same.
+ */
 const Line = memo(
   function Line({ row, onRetry, onDismiss }: LineProps) {
+    const attention = row.state === "REFUSED" || row.state === "DEAD";
     const answer = [outcomeWords(row.outcome), row.message ?? ""].filter(Boolean).join(": ");
     return (
       <tr data-state={row.state} data-testid={`outbox-${row.exception_id}`}>
@@ -82,10 +87,10 @@ const Line = memo(
         </td>
         <td className={styles.faint}>{row.currency}</td>
         <td>{row.decision === "APPROVE" ? "Approve" : "Reject"}</td>
-        <td className={styles.faint}>{instantText(row.decided_at, Date.now())}</td>
+        <td className={`${styles.faint} ${styles.when}`}>{instantText(row.decided_at, Date.now())}</td>
         <td className={styles.word}>{STATE_WORDS[row.state]}</td>
-        <td>
-          <Text text={answer} />
+        <td className={attention ? styles.full : undefined}>
+          {attention ? visibleText(answer) : <Text text={answer} />}
         </td>
         <td className={styles.right}>{row.attempts === 0 ? "" : row.attempts}</td>
         <td>

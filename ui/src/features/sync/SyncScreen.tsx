@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Button } from "../../components/Button";
 import { clockText, instantText, useSecondsUntil } from "../../components/clock";
+import { Text } from "../../components/Text";
 import { complain } from "../../components/toast-store";
 import { visibleText } from "../../components/visible-text";
 import type { SessionView } from "../../generated/SessionView";
@@ -9,6 +10,9 @@ import { type Timed, useOutbox } from "../../ipc/reads";
 import { OutboxCounts } from "./OutboxCounts";
 import { OutboxTable } from "./OutboxTable";
 import styles from "./SyncScreen.module.css";
+
+const ONLINE = "Online: decisions are sent by themselves.";
+const OFFLINE = "The database cannot be reached. Decisions stay on this disk.";
 
 /** Where the decisions are: on this disk, on their way, or answered. */
 export function SyncScreen({ session }: { session: Timed<SessionView> }) {
@@ -34,14 +38,9 @@ export function SyncScreen({ session }: { session: Timed<SessionView> }) {
         </Button>
       </div>
       <div className={styles.state}>
-        <span>
-          {link.online
-            ? "Online: decisions are sent by themselves."
-            : visibleText(
-                link.problem?.message ?? "The database cannot be reached. Decisions stay on this disk.",
-              )}
+        <span className={styles.reason}>
+          <Text text={link.online ? ONLINE : (link.problem?.message ?? OFFLINE)} />
         </span>
-        <span className={styles.space} />
         <span>{oldest === null ? "Nothing unsent" : `Oldest unsent ${instantText(oldest, Date.now())}`}</span>
         <span>{seconds !== null && `Next attempt in ${clockText(seconds)}`}</span>
       </div>

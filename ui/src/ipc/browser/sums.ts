@@ -28,10 +28,7 @@ export function totalsOf(rows: readonly DeckRow[]): CurrencyTotal[] {
       debits: textOf(sum(units.filter((value) => value > 0n)), minorUnits),
       credits: textOf(sum(units.filter((value) => value < 0n)), minorUnits),
       net: textOf(sum(units), minorUnits),
-      largest: textOf(
-        magnitudes.reduce((most, value) => (value > most ? value : most), 0n),
-        minorUnits,
-      ),
+      largest: textOf(magnitudes.sort((a, b) => (a < b ? -1 : 1)).at(-1) ?? 0n, minorUnits),
     };
   });
 }

@@ -25,7 +25,11 @@ fn source_hash(key: &str, amount: &str) -> String {
 fn changed(pointer: &str, value: Value) -> Vec<u8> {
     let mut arrival = good();
     let (parent, field) = pointer.rsplit_once('/').expect("a pointer has a parent");
-    arrival.pointer_mut(parent).and_then(Value::as_object_mut).expect("the parent is an object").insert(field.to_owned(), value);
+    arrival
+        .pointer_mut(parent)
+        .and_then(Value::as_object_mut)
+        .expect("the parent is an object")
+        .insert(field.to_owned(), value);
     arrival.to_string().into_bytes()
 }
 
@@ -71,16 +75,37 @@ fn what_is_wrong_is_named_with_its_field() {
         ("/payload/statement_line", Value::Null, Gate::Structural, "payload", "neither"),
         ("/payload/statement_line/date", Value::Null, Gate::Structural, "payload.statement_line.date", "invalid type"),
         ("/payload/statement_line/date", json!(""), Gate::Structural, "payload.statement_line.date", "premature"),
-        ("/payload/statement_line/date", json!("2026-02-30"), Gate::Structural, "payload.statement_line.date", "out of range"),
+        (
+            "/payload/statement_line/date",
+            json!("2026-02-30"),
+            Gate::Structural,
+            "payload.statement_line.date",
+            "out of range",
+        ),
         ("/payload/statement_line/amount", json!(3), Gate::Monetary, "payload.statement_line.amount", "JSON number"),
-        ("/payload/statement_line/amount", json!("3.001"), Gate::Monetary, "payload.statement_line.amount", "decimal places"),
-        ("/payload/statement_line/currency", json!("XXX"), Gate::Monetary, "payload.statement_line.currency", "minor units"),
+        (
+            "/payload/statement_line/amount",
+            json!("3.001"),
+            Gate::Monetary,
+            "payload.statement_line.amount",
+            "decimal places",
+        ),
+        (
+            "/payload/statement_line/currency",
+            json!("XXX"),
+            Gate::Monetary,
+            "payload.statement_line.currency",
+            "minor units",
+        ),
         ("/payload/extra", json!(0.1), Gate::Monetary, "payload.extra", "JSON number"),
     ];
     for (pointer, value, gate, field, reason) in cases {
         let rejection = judge(&changed(pointer, value.clone())).expect_err(pointer);
         assert_eq!(rejection.gate, *gate, "{pointer} {value}: {rejection:?}");
-        assert!(rejection.field.as_deref().is_some_and(|named| named.starts_with(field)), "{pointer} {value}: {rejection:?}");
+        assert!(
+            rejection.field.as_deref().is_some_and(|named| named.starts_with(field)),
+            "{pointer} {value}: {rejection:?}"
+        );
         assert!(rejection.reason.contains(reason), "{pointer} {value}: {rejection:?}");
     }
 }

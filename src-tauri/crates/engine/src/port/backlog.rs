@@ -209,14 +209,31 @@ pub trait Backlog: Send + Sync {
     fn hello(&self, hello: &Hello) -> impl Future<Output = Result<Welcome, BacklogError>> + Send;
 
     /// Hands out items: first of what is held, then of partitions claimed by rank.
-    fn lease(&self, workstation: WorkstationId, request: &LeaseRequest) -> impl Future<Output = Result<LeaseReply, BacklogError>> + Send;
+    fn lease(
+        &self,
+        workstation: WorkstationId,
+        request: &LeaseRequest,
+    ) -> impl Future<Output = Result<LeaseReply, BacklogError>> + Send;
 
     /// Prolongs leases. Those missing in the answer are somebody else's.
-    fn renew(&self, workstation: WorkstationId, held: &[Held], ttl_ms: u32) -> impl Future<Output = Result<Vec<Renewed>, BacklogError>> + Send;
+    fn renew(
+        &self,
+        workstation: WorkstationId,
+        held: &[Held],
+        ttl_ms: u32,
+    ) -> impl Future<Output = Result<Vec<Renewed>, BacklogError>> + Send;
 
     /// Gives partitions back at once.
-    fn release(&self, workstation: WorkstationId, held: &[Held]) -> impl Future<Output = Result<(), BacklogError>> + Send;
+    fn release(
+        &self,
+        workstation: WorkstationId,
+        held: &[Held],
+    ) -> impl Future<Output = Result<(), BacklogError>> + Send;
 
     /// Signs; one answer for each, in the same order.
-    fn sign_off(&self, workstation: WorkstationId, sign_offs: &[SignOff]) -> impl Future<Output = Result<Vec<Answer>, BacklogError>> + Send;
+    fn sign_off(
+        &self,
+        workstation: WorkstationId,
+        sign_offs: &[SignOff],
+    ) -> impl Future<Output = Result<Vec<Answer>, BacklogError>> + Send;
 }

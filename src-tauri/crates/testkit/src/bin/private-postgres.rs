@@ -1,4 +1,4 @@
-//! Holds a private PostgreSQL for another program: prints one line of JSON, and stops the server when standard input ends.
+//! Holds a private `PostgreSQL` for another program: prints one line of JSON, and stops the server when standard input ends.
 
 use std::io::Write as _;
 
@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::Parser;
 use countersign_testkit::postgres::{PostgresOptions, PrivatePostgres};
 
-/// Starts a private PostgreSQL, prints how to reach it as one line of JSON, and runs until standard input ends.
+/// Starts a private `PostgreSQL`, prints how to reach it as one line of JSON, and runs until standard input ends.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Sync every commit, as a real server does.

@@ -12,14 +12,16 @@ const OLDEST_MAJOR: u32 = 15;
 ///
 /// Looked for where `pg_config` points, where Debian installs, and on the search path.
 pub(super) fn find() -> anyhow::Result<PathBuf> {
-    let mut seen: Vec<(u32, PathBuf)> = Vec::new();
+    let mut newest: Option<(u32, PathBuf)> = None;
     for directory in candidates() {
-        if let Some(major) = major_of(&directory) {
-            seen.push((major, directory));
+        // The first place wins among equals.
+        if let Some(major) = major_of(&directory)
+            && newest.as_ref().is_none_or(|(known, _)| major > *known)
+        {
+            newest = Some((major, directory));
         }
     }
-    seen.sort_by_key(|(major, _)| *major);
-    match seen.pop() {
+    match newest {
         Some((major, directory)) if major >= OLDEST_MAJOR => Ok(directory),
         Some((major, directory)) => {
             bail!("PostgreSQL {major} in {} is too old, {OLDEST_MAJOR} or newer is needed", directory.display())

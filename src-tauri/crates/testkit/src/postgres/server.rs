@@ -12,6 +12,7 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
+use super::url::{url, with_database};
 use super::{PostgresOptions, PrivatePostgres};
 
 /// Names a running server by a superuser's URL. A test runner that starts a process for each test sets it once for all of them.
@@ -19,7 +20,7 @@ pub const ADMIN_URL_VARIABLE: &str = "COUNTERSIGN_TEST_ADMIN_URL";
 
 /// How long dropping a test's database may hold up the test.
 const DROP_WITHIN: Duration = Duration::from_secs(15);
-/// PostgreSQL cuts longer names.
+/// `PostgreSQL` cuts longer names.
 const NAME_BYTES: usize = 63;
 
 /// The server that the tests of this process share.
@@ -114,7 +115,8 @@ impl TestServer {
             run(&mut guard, format!("CREATE DATABASE {}", identifier(&unfinished)?)).await?;
             prepare(self.admin_url(&unfinished)).await.with_context(|| format!("prepare the template {name}"))?;
             run(&mut guard, format!("ALTER DATABASE {} ALLOW_CONNECTIONS false", identifier(&unfinished)?)).await?;
-            run(&mut guard, format!("ALTER DATABASE {} RENAME TO {}", identifier(&unfinished)?, identifier(name)?)).await?;
+            run(&mut guard, format!("ALTER DATABASE {} RENAME TO {}", identifier(&unfinished)?, identifier(name)?))
+                .await?;
         }
         guard.close().await.context("disconnect from the test server")
     }
@@ -250,52 +252,9 @@ fn identifier(name: &str) -> anyhow::Result<String> {
     Ok(format!("\"{}\"", name.replace('"', "\"\"")))
 }
 
-/// TLS is off in so many words: the default, "prefer", would hide a proxy's faults behind a second attempt.
-pub(super) fn url(authority: &str, user: &str, password: &str, database: &str) -> String {
-    let [user, password, database] = [user, password, database].map(percent_encoded);
-    format!("postgres://{user}:{password}@{authority}/{database}?sslmode=disable")
-}
-
-fn with_database(url: &str, database: &str) -> String {
-    let (address, query) = url.split_once('?').map_or((url, ""), |(address, query)| (address, query));
-    let start = address.find("://").map_or(0, |scheme| scheme + 3);
-    let end = address[start..].find('/').map_or(address.len(), |path| start + path);
-    let separator = if query.is_empty() { "" } else { "?" };
-    format!("{}/{}{separator}{query}", &address[..end], percent_encoded(database))
-}
-
-fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_url_keeps_every_character_of_a_password() {
-        let url = url("127.0.0.1:5432", "ann", "p@ss/w:rd?", "close 2026");
-        assert_eq!(url, "postgres://ann:p%40ss%2Fw%3Ard%3F@127.0.0.1:5432/close%202026?sslmode=disable");
-    }
-
-    #[test]
-    fn the_database_of_a_url_is_replaced_and_nothing_else() {
-        for (given, expected) in [
-            ("postgres://a:b@h:1/postgres?sslmode=disable", "postgres://a:b@h:1/x?sslmode=disable"),
-            ("postgres://a:b@h:1/postgres", "postgres://a:b@h:1/x"),
-            ("postgres://a:b@h:1", "postgres://a:b@h:1/x"),
-        ] {
-            assert_eq!(with_database(given, "x"), expected);
-        }
-    }
 
     #[test]
     fn a_name_is_quoted_or_refused_but_never_cut() {

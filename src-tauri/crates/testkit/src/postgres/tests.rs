@@ -77,7 +77,8 @@ async fn a_killed_parent_takes_the_server_with_it() -> anyhow::Result<()> {
     let held = lines.map_while(Result::ok).find_map(|line| line.split_once("held: ").map(|(_, held)| held.to_owned()));
     holder.kill()?;
     holder.wait()?;
-    let (port, directory) = held.as_deref().and_then(|held| held.split_once(' ')).context("the holder did not start")?;
+    let (port, directory) =
+        held.as_deref().and_then(|held| held.split_once(' ')).context("the holder did not start")?;
     assert!(gone_within_20_s(Path::new(directory), port.parse()?).await);
     Ok(())
 }

@@ -1,0 +1,209 @@
+//! The command line, and what each command calls.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, IsTerminal as _};
+use std::time::{Duration, Instant};
+
+use clap::{Args, Parser, Subcommand};
+use countersign_admin::enqueue::{self, EnqueueReport};
+use countersign_admin::reviewer::{self, Added};
+use countersign_admin::text::{shown, shown_json};
+use countersign_admin::{AdminError, Database, dead_letters, migrate, status};
+use secrecy::SecretString;
+use serde::Serialize;
+use tokio::fs::File;
+use tokio::io::{AsyncBufRead, BufReader};
+
+/// Holds the password of a login that is created, where nobody can be asked.
+const NEW_PASSWORD: &str = "COUNTERSIGN_NEW_PASSWORD";
+const READ_BYTES: usize = 256 * 1024;
+
+/// Operates a Countersign database: its schema, its reviewers, and what comes in.
+#[derive(Debug, Parser)]
+#[command(name = "countersign-admin", version)]
+pub(crate) struct Arguments {
+    /// The database, such as postgres://owner@db.example.com/close. Others on this machine see arguments: keep a password in the
+    /// variable, or in a password file (PGPASSFILE)
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true, value_name = "URL")]
+    database_url: Option<SecretString>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Bring the database to this release's schema
+    Migrate,
+    /// Take in arrivals, one JSON document a line
+    Enqueue {
+        /// The file, or - for standard input
+        file: OsString,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show how the close stands
+    Status {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Say who may sign
+    #[command(subcommand)]
+    Reviewer(ReviewerCommand),
+    /// Look at arrivals that did not get in
+    #[command(subcommand)]
+    DeadLetters(DeadLettersCommand),
+}
+
+#[derive(Debug, Subcommand)]
+enum ReviewerCommand {
+    /// Make a login a reviewer, or make it one again
+    Add {
+        /// The database login
+        login: String,
+        /// The name shown to colleagues; the login, if it is left out
+        #[arg(long)]
+        name: Option<String>,
+        /// Create the login too; its password is asked for, or taken from the variable `COUNTERSIGN_NEW_PASSWORD`
+        #[arg(long)]
+        create_login: bool,
+    },
+    /// List the reviewers
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Take a reviewer's rights away; what they signed stands
+    Disable {
+        /// The database login
+        login: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum DeadLettersCommand {
+    /// List them, the latest first
+    List {
+        /// How many
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        limit: u32,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+#[derive(Debug, Clone, Copy, Args)]
+struct Output {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Output {
+    fn of<T: Serialize + ?Sized>(self, value: &T, words: impl FnOnce() -> String) -> Result<String, AdminError> {
+        if !self.json {
+            return Ok(words());
+        }
+        let json = serde_json::to_string_pretty(value)
+            .map_err(|error| AdminError::Request(format!("cannot print JSON: {error}")))?;
+        Ok(shown_json(&json))
+    }
+}
+
+/// Does what was asked for, and returns what is to be printed.
+pub(crate) async fn run(arguments: Arguments) -> Result<String, AdminError> {
+    use secrecy::ExposeSecret as _;
+    let Some(url) = arguments.database_url else {
+        return Err(AdminError::Url("none is given: use --database-url or the variable DATABASE_URL".to_owned()));
+    };
+    let database = Database::from_url(url.expose_secret())?;
+    match arguments.command {
+        Command::Migrate => Ok(migrate::describe(&migrate::migrate(&database).await?)),
+        Command::Enqueue { file, output } => {
+            let origin = if file == *"-" { "standard input".into() } else { file.to_string_lossy().into_owned() };
+            let reader = open(&file, &origin).await?;
+            let report = enqueue::enqueue_reader_with(&database, reader, &origin, progress()).await?;
+            output.of(&report, || enqueue::describe(&report, &origin))
+        }
+        Command::Status { output } => {
+            let status = status::status(&database).await?;
+            output.of(&status, || status::describe(&status))
+        }
+        Command::Reviewer(ReviewerCommand::Add { login, name, create_login }) => {
+            let password = if create_login { Some(new_password(&login)?) } else { None };
+            let added = reviewer::add(&database, &login, name.as_deref(), password.as_ref()).await?;
+            let login = shown(&login);
+            Ok(match added {
+                Added::New => format!("{login} is a reviewer now.\n"),
+                Added::Again => format!("{login} is a reviewer again.\n"),
+                Added::Already => format!("{login} was a reviewer already.\n"),
+            })
+        }
+        Command::Reviewer(ReviewerCommand::List { output }) => {
+            let reviewers = reviewer::list(&database).await?;
+            output.of(&reviewers, || reviewer::describe(&reviewers))
+        }
+        Command::Reviewer(ReviewerCommand::Disable { login }) => {
+            let active = reviewer::disable(&database, &login).await?;
+            let login = shown(&login);
+            Ok(if active { format!("{login} may sign no more.\n") } else { format!("{login} was disabled already.\n") })
+        }
+        Command::DeadLetters(DeadLettersCommand::List { limit, output }) => {
+            let letters = dead_letters::list(&database, limit).await?;
+            output.of(&letters, || dead_letters::describe(&letters))
+        }
+    }
+}
+
+async fn open(file: &OsStr, origin: &str) -> Result<Box<dyn AsyncBufRead + Unpin>, AdminError> {
+    if file == "-" {
+        return Ok(Box::new(BufReader::with_capacity(READ_BYTES, tokio::io::stdin())));
+    }
+    let unreadable = |source| AdminError::Unreadable { origin: shown(origin), source };
+    let opened = File::open(file).await.map_err(unreadable)?;
+    if opened.metadata().await.map_err(unreadable)?.is_dir() {
+        return Err(unreadable(io::ErrorKind::IsADirectory.into()));
+    }
+    Ok(Box::new(BufReader::with_capacity(READ_BYTES, opened)))
+}
+
+/// Says once a second how far it is, where somebody watches.
+fn progress() -> impl FnMut(&EnqueueReport) {
+    let watched = io::stderr().is_terminal();
+    let mut last = Instant::now();
+    move |report| {
+        if watched && last.elapsed() >= Duration::from_secs(1) {
+            eprintln!("{} lines", report.lines);
+            last = Instant::now();
+        }
+    }
+}
+
+fn new_password(login: &str) -> Result<SecretString, AdminError> {
+    let password = match env::var(NEW_PASSWORD) {
+        Ok(password) => password,
+        Err(env::VarError::NotPresent) => asked_password(login)?,
+        Err(env::VarError::NotUnicode(_)) => return Err(AdminError::Request(format!("{NEW_PASSWORD} is not UTF-8"))),
+    };
+    if password.is_empty() {
+        Err(AdminError::Request("the new password is empty".to_owned()))
+    } else {
+        Ok(password.into())
+    }
+}
+
+fn asked_password(login: &str) -> Result<String, AdminError> {
+    let ask = |prompt: String| {
+        rpassword::prompt_password(prompt).map_err(|error| {
+            AdminError::Request(format!(
+                "cannot ask for the new password ({error}): set the variable {NEW_PASSWORD} instead"
+            ))
+        })
+    };
+    let password = ask(format!("Password of {}: ", shown(login)))?;
+    if ask("Once more: ".to_owned())? == password {
+        Ok(password)
+    } else {
+        Err(AdminError::Request("the two passwords differ: nothing was changed".to_owned()))
+    }
+}

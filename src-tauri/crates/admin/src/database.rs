@@ -1,0 +1,131 @@
+//! The operator's connection.
+
+use std::io;
+use std::time::Duration;
+
+use countersign_backlog::connect::{self, Tls};
+use countersign_backlog::failure::{self, Step};
+use countersign_engine::port::{Failure, Problem};
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
+use sqlx::{Connection as _, PgConnection};
+use tokio::time::timeout;
+
+use crate::AdminError;
+
+/// Looking the host up, connecting, TLS and logging in together.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// A database, and who connects to it.
+#[derive(Debug, Clone)]
+pub struct Database {
+    options: PgConnectOptions,
+    place: String,
+}
+
+impl Database {
+    /// Reads a URL such as `postgres://owner@db.example.com/close`.
+    ///
+    /// Over a network the server has to prove who it is (`sslmode=verify-full`, also where the URL names no mode, or one that asks
+    /// for less); within this machine TLS is used where the URL asks for it.
+    pub fn from_url(url: &str) -> Result<Self, AdminError> {
+        // The parser's words, never the URL's: it holds a password.
+        let options: PgConnectOptions =
+            url.parse().map_err(|error: sqlx::Error| AdminError::Url(failure::cause(&error)))?;
+        let host = match options.get_socket() {
+            Some(directory) => directory.to_string_lossy().into_owned(),
+            None => options.get_host().to_owned(),
+        };
+        let tls = match options.get_ssl_mode() {
+            PgSslMode::Disable => Tls::Disable,
+            PgSslMode::VerifyCa => Tls::VerifyCa,
+            PgSslMode::Allow | PgSslMode::Prefer if connect::is_loopback(&host) => Tls::Disable,
+            PgSslMode::Allow | PgSslMode::Prefer | PgSslMode::Require | PgSslMode::VerifyFull => Tls::VerifyFull,
+        };
+        let mode = connect::ssl_mode(&host, tls).map_err(AdminError::Url)?;
+        let port = options.get_port();
+        let name = options.get_application_name().unwrap_or("countersign-admin").to_owned();
+        let place =
+            format!("the database {} at {host}:{port}", options.get_database().unwrap_or(options.get_username()));
+        let options = connect::at(options, &host, port).ssl_mode(mode).application_name(&name).options([
+            ("idle_in_transaction_session_timeout", "60s"),
+            ("tcp_keepalives_idle", "30"),
+            ("tcp_keepalives_interval", "10"),
+            ("tcp_keepalives_count", "3"),
+        ]);
+        Ok(Self { options, place })
+    }
+
+    /// The database and its address, for messages.
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// Connects.
+    pub async fn connect(&self) -> Result<PgConnection, AdminError> {
+        self.try_connect().await.map_err(|error| self.error("connecting", Step::Connect, &error))
+    }
+
+    pub(crate) async fn try_connect(&self) -> Result<PgConnection, sqlx::Error> {
+        timeout(CONNECT, PgConnection::connect_with(&self.options)).await.unwrap_or_else(|_| {
+            Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, format!("no connection within {CONNECT:?}"))))
+        })
+    }
+
+    /// What an error of a statement means for the operator.
+    pub(crate) fn refused(&self, operation: &'static str) -> impl Fn(sqlx::Error) -> AdminError {
+        move |error| self.error(operation, Step::Version, &error)
+    }
+
+    pub(crate) fn error(&self, operation: &'static str, step: Step, error: &sqlx::Error) -> AdminError {
+        let place = self.place.clone();
+        let cause = failure::cause(error);
+        match failure::failure_of(step, error) {
+            Failure::Offline
+            | Failure::Transient
+            | Failure::Refused(Problem::Tls | Problem::BadPassword | Problem::NoDatabase) => {
+                AdminError::Unreachable { place, cause }
+            }
+            Failure::Refused(Problem::NoSchema) if step != Step::Connect => {
+                let cause =
+                    format!("{cause}. Run `countersign-admin migrate` first, and connect as the owner of the schema");
+                AdminError::Refused { operation, place, cause }
+            }
+            _ => AdminError::Refused { operation, place, cause },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_is_never_crossed_in_the_clear() {
+        for (url, expected) in [
+            ("postgres://o:secret@db.example.com/close", Some(PgSslMode::VerifyFull)),
+            ("postgres://o:secret@db.example.com/close?sslmode=prefer", Some(PgSslMode::VerifyFull)),
+            ("postgres://o:secret@db.example.com/close?sslmode=require", Some(PgSslMode::VerifyFull)),
+            ("postgres://o:secret@db.example.com/close?sslmode=verify-ca", Some(PgSslMode::VerifyCa)),
+            ("postgres://o:secret@db.example.com/close?sslmode=disable", None),
+            ("postgres://o:secret@localhost/close", Some(PgSslMode::Disable)),
+            ("postgres://o:secret@[::1]:5499/close", Some(PgSslMode::Disable)),
+            ("postgres://o:secret@127.0.0.1/close?sslmode=require", Some(PgSslMode::VerifyFull)),
+            ("postgres:///close?host=/tmp&user=o&password=secret", Some(PgSslMode::Disable)),
+        ] {
+            let database = Database::from_url(url);
+            let shown = database.as_ref().map_or_else(ToString::to_string, |database| database.place().to_owned());
+            assert!(!shown.contains("secret"), "{shown}");
+            let mode = database.ok().map(|database| format!("{:?}", database.options.get_ssl_mode()));
+            assert_eq!(mode, expected.map(|mode| format!("{mode:?}")), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_is_none_is_refused_without_being_repeated() {
+        for url in ["", "secret", "postgres://o:secret@db:x/close", "postgres://o:secret@db/close?sslmode=maybe"] {
+            let error = Database::from_url(url).expect_err("no URL");
+            assert!(!error.to_string().contains("secret"), "{error}");
+            assert_eq!(error.exit_code(), 2);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The port over the schema's functions.
+
+use std::fmt;
+
+use countersign_domain::id::WorkstationId;
+use countersign_domain::sign_off::{Answer, SignOff};
+use countersign_engine::port::{
+    Backlog, BacklogError, Failure, Held, Hello, LeaseReply, LeaseRequest, Problem, Renewed, Welcome,
+};
+use secrecy::SecretString;
+use sqlx::Row as _;
+
+use crate::connect::{Target, Timing};
+use crate::connections::Connections;
+use crate::failure::Step;
+use crate::migrate;
+use crate::reply::{self, Malformed};
+
+/// The shared backlog in PostgreSQL.
+pub struct PgBacklog {
+    connections: Connections,
+}
+
+impl PgBacklog {
+    /// Connects when it is first asked something.
+    pub fn new(target: Target, password: Option<SecretString>) -> Self {
+        Self::with_timing(target, password, Timing::default())
+    }
+
+    /// The same with bounds of one's own.
+    pub fn with_timing(target: Target, password: Option<SecretString>, timing: Timing) -> Self {
+        Self { connections: Connections::new(target, password, timing) }
+    }
+
+    /// Where it connects to.
+    pub fn target(&self) -> &Target {
+        self.connections.target()
+    }
+
+    /// Disconnects what rests. It can be used again afterwards.
+    pub async fn close(&self) {
+        self.connections.close().await;
+    }
+
+    async fn check_schema(&self, operation: &'static str) -> Result<(), BacklogError> {
+        let query = sqlx::query("SELECT countersign.schema_version()");
+        let rows = self.connections.rows(operation, Step::Version, query).await?;
+        let found = rows.first().and_then(|row| row.try_get::<Option<i32>, _>(0).ok().flatten());
+        judge_version(self.target(), found, migrate::latest()).map_err(|(problem, message)| BacklogError {
+            operation,
+            failure: Failure::Refused(problem),
+            message,
+        })
+    }
+
+    fn malformed(&self, operation: &'static str, error: &Malformed) -> BacklogError {
+        let message = format!("{} answered in a way this release does not understand: {error}", self.target());
+        BacklogError { operation, failure: Failure::Structural, message }
+    }
+}
+
+impl fmt::Debug for PgBacklog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PgBacklog").field("target", self.target()).finish_non_exhaustive()
+    }
+}
+
+impl Backlog for PgBacklog {
+    async fn hello(&self, hello: &Hello) -> Result<Welcome, BacklogError> {
+        const OPERATION: &str = "hello";
+        self.check_schema(OPERATION).await?;
+        let query = sqlx::query(
+            "SELECT installation, reviewer, display_name, server_now FROM countersign.hello($1, $2, $3, $4::jsonb)",
+        )
+        .bind(hello.workstation.0)
+        .bind(&hello.name)
+        .bind(&hello.app_version)
+        .bind(&hello.settings);
+        let rows = self.connections.rows(OPERATION, Step::Call, query).await?;
+        reply::welcome(&rows).map_err(|error| self.malformed(OPERATION, &error))
+    }
+
+    async fn lease(&self, workstation: WorkstationId, request: &LeaseRequest) -> Result<LeaseReply, BacklogError> {
+        const OPERATION: &str = "lease";
+        let (keys, after): (Vec<&str>, Vec<i64>) =
+            request.held.iter().map(|cursor| (cursor.partition.0.as_str(), cursor.after.0)).unzip();
+        let query = sqlx::query(
+            "SELECT partition_key, epoch, lease_ms, after_seq, more, exception_id, seq, version, content_hash, body \
+             FROM countersign.lease($1, $2, $3, $4, $5, $6, $7)",
+        )
+        .bind(workstation.0)
+        .bind(integer(request.want))
+        .bind(integer(request.room))
+        .bind(request.empty)
+        .bind(integer(request.ttl_ms))
+        .bind(keys)
+        .bind(after);
+        let rows = self.connections.rows(OPERATION, Step::Call, query).await?;
+        reply::leased(&rows).map_err(|error| self.malformed(OPERATION, &error))
+    }
+
+    async fn renew(
+        &self,
+        workstation: WorkstationId,
+        held: &[Held],
+        ttl_ms: u32,
+    ) -> Result<Vec<Renewed>, BacklogError> {
+        const OPERATION: &str = "renew leases";
+        if held.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (keys, epochs) = columns(held);
+        let query = sqlx::query("SELECT partition_key, epoch, lease_ms FROM countersign.renew($1, $2, $3, $4)")
+            .bind(workstation.0)
+            .bind(keys)
+            .bind(epochs)
+            .bind(integer(ttl_ms));
+        let rows = self.connections.rows(OPERATION, Step::Call, query).await?;
+        reply::renewed(&rows).map_err(|error| self.malformed(OPERATION, &error))
+    }
+
+    async fn release(&self, workstation: WorkstationId, held: &[Held]) -> Result<(), BacklogError> {
+        if held.is_empty() {
+            return Ok(());
+        }
+        let (keys, epochs) = columns(held);
+        let query = sqlx::query("SELECT countersign.release($1, $2, $3)").bind(workstation.0).bind(keys).bind(epochs);
+        self.connections.rows("release leases", Step::Call, query).await?;
+        Ok(())
+    }
+
+    async fn sign_off(&self, workstation: WorkstationId, sign_offs: &[SignOff]) -> Result<Vec<Answer>, BacklogError> {
+        const OPERATION: &str = "sign off";
+        if sign_offs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let query = sqlx::query(
+            "SELECT ordinal, outcome, first_outcome, version, decided_by, decision, decided_at \
+             FROM countersign.sign_off($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        )
+        .bind(workstation.0)
+        .bind(sign_offs.iter().map(|item| &item.key.0.0[..]).collect::<Vec<_>>())
+        .bind(sign_offs.iter().map(|item| item.exception.0).collect::<Vec<_>>())
+        .bind(sign_offs.iter().map(|item| &item.content.0.0[..]).collect::<Vec<_>>())
+        .bind(sign_offs.iter().map(|item| item.epoch.0).collect::<Vec<_>>())
+        .bind(sign_offs.iter().map(|item| item.decision.as_str()).collect::<Vec<_>>())
+        .bind(sign_offs.iter().map(|item| item.reason.as_deref()).collect::<Vec<_>>())
+        .bind(sign_offs.iter().map(|item| item.comment.as_deref()).collect::<Vec<_>>())
+        .bind(sign_offs.iter().map(|item| item.decided_at).collect::<Vec<_>>());
+        let rows = self.connections.rows(OPERATION, Step::Call, query).await?;
+        reply::answers(&rows, sign_offs.len()).map_err(|error| self.malformed(OPERATION, &error))
+    }
+}
+
+fn judge_version(target: &Target, found: Option<i32>, latest: i32) -> Result<(), (Problem, String)> {
+    match found {
+        Some(found) if found == latest => Ok(()),
+        Some(found) if found < latest => Err((
+            Problem::SchemaOlder,
+            format!(
+                "{target} is at version {found}, this release needs {latest}. Ask an administrator to run `countersign-admin migrate`"
+            ),
+        )),
+        Some(found) => Err((
+            Problem::SchemaNewer,
+            format!(
+                "{target} is at version {found}, this release knows {latest}. Update Countersign on this workstation"
+            ),
+        )),
+        None => Err((
+            Problem::NoSchema,
+            format!("{target} has an unfinished Countersign. Ask an administrator to run `countersign-admin migrate`"),
+        )),
+    }
+}
+
+fn columns(held: &[Held]) -> (Vec<&str>, Vec<i64>) {
+    held.iter().map(|lease| (lease.partition.0.as_str(), lease.epoch.0)).unzip()
+}
+
+/// A number beyond the database's range is beyond every bound it checks too, and is refused there in words.
+fn integer(number: u32) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connect::Tls;
+
+    #[test]
+    fn a_database_of_another_release_is_told_apart_by_its_age() {
+        let target = Target {
+            host: "db".into(),
+            port: 5432,
+            database: "close".into(),
+            user: "alice".into(),
+            tls: Tls::VerifyFull,
+            root_certificate: None,
+            application_name: "countersign".into(),
+        };
+        assert!(judge_version(&target, Some(5), 5).is_ok());
+        let problem = |found| judge_version(&target, found, 5).expect_err("another version").0;
+        assert_eq!(problem(Some(4)), Problem::SchemaOlder);
+        assert_eq!(problem(Some(6)), Problem::SchemaNewer);
+        assert_eq!(problem(None), Problem::NoSchema);
+    }
+}

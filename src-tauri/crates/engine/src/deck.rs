@@ -1,0 +1,123 @@
+//! The deck: leased and undecided exceptions, in the order in which they came. It is bounded by `queue_maxsize`.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use countersign_domain::gate;
+use countersign_domain::id::{ExceptionId, PartitionKey};
+use countersign_domain::scoring::{self, Thresholds};
+
+use crate::port::{DeckItem, LeasedItem};
+
+/// An exception in the deck.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slot {
+    /// The exception.
+    pub item: DeckItem,
+    /// When it came, on the monotonic clock.
+    pub since_ms: u64,
+}
+
+/// Reads and scores a leased exception: what happens in the scoring pool. `Err` says why it cannot be shown.
+pub fn deck_item(leased: &LeasedItem, thresholds: &Thresholds) -> Result<DeckItem, String> {
+    let content = gate::read_body(&leased.body).map_err(|rejection| match rejection.field {
+        Some(field) => format!("{field}: {}", rejection.reason),
+        None => rejection.reason,
+    })?;
+    let suggestion = scoring::score(&content, thresholds);
+    Ok(DeckItem {
+        id: leased.id,
+        key: content.idempotency_key,
+        partition: leased.partition.clone(),
+        epoch: leased.epoch,
+        seq: leased.seq,
+        version: leased.version,
+        content: leased.content,
+        group: content.group_key,
+        kind: content.kind,
+        entity: content.ledger_entity,
+        counterparty: content.counterparty,
+        variance: content.variance,
+        submitted_at: content.submitted_at,
+        match_decision: content.match_decision,
+        tier: content.routing_tier,
+        trace_id: content.trace_id,
+        source_hash: content.source_hash,
+        suggestion,
+        note: None,
+    })
+}
+
+/// The deck. Places are given once and never reused, so that a withdrawn decision puts its item back where it was.
+#[derive(Debug, Default)]
+pub(crate) struct Deck {
+    slots: BTreeMap<u64, Slot>,
+    places: HashMap<ExceptionId, u64>,
+    next_place: u64,
+    /// Items whose decision is on its way to the disk: shown, and not to be decided a second time.
+    signing: BTreeSet<ExceptionId>,
+}
+
+impl Deck {
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(crate) fn slots(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.values()
+    }
+
+    pub(crate) fn get(&self, id: ExceptionId) -> Option<&Slot> {
+        self.places.get(&id).and_then(|place| self.slots.get(place))
+    }
+
+    pub(crate) fn is_signing(&self, id: ExceptionId) -> bool {
+        self.signing.contains(&id)
+    }
+
+    pub(crate) fn set_signing(&mut self, ids: impl IntoIterator<Item = ExceptionId>, signing: bool) {
+        for id in ids {
+            if signing {
+                self.signing.insert(id);
+            } else {
+                self.signing.remove(&id);
+            }
+        }
+    }
+
+    /// Adds an item, or replaces it where it is.
+    pub(crate) fn put(&mut self, item: DeckItem, since_ms: u64) {
+        let place = *self.places.entry(item.id).or_insert_with(|| {
+            self.next_place += 1;
+            self.next_place
+        });
+        self.slots.insert(place, Slot { item, since_ms });
+    }
+
+    /// Takes an item out and remembers its place for [`Deck::put_back`].
+    pub(crate) fn take(&mut self, id: ExceptionId) -> Option<(u64, Slot)> {
+        self.signing.remove(&id);
+        let place = self.places.remove(&id)?;
+        self.slots.remove(&place).map(|slot| (place, slot))
+    }
+
+    pub(crate) fn put_back(&mut self, place: Option<u64>, slot: Slot) {
+        let Some(place) = place else { return self.put(slot.item, slot.since_ms) };
+        self.places.insert(slot.item.id, place);
+        self.slots.insert(place, slot);
+    }
+
+    /// Takes out the undecided items of these partitions. Those on their way to the disk stay: the reviewer has signed them.
+    pub(crate) fn drop_partitions(&mut self, partitions: &BTreeSet<PartitionKey>) -> usize {
+        let gone: Vec<ExceptionId> = self
+            .slots
+            .values()
+            .map(|slot| &slot.item)
+            .filter(|item| partitions.contains(&item.partition) && !self.signing.contains(&item.id))
+            .map(|item| item.id)
+            .collect();
+        for id in &gone {
+            self.take(*id);
+        }
+        gone.len()
+    }
+}

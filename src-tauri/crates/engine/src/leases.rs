@@ -1,0 +1,158 @@
+//! The lease book: which partitions this workstation holds, until when, and how far their items were handed out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use countersign_domain::id::{Epoch, PartitionKey, Seq};
+
+use crate::port::{Held, HeldCursor, LeaseRow, LeasedPartition, Renewed};
+
+/// One lease.
+#[derive(Debug, Clone)]
+pub(crate) struct Lease {
+    pub(crate) epoch: Epoch,
+    /// When it lapses on the monotonic clock, counted from before it was asked for.
+    pub(crate) deadline_ms: u64,
+    /// The same on the wall clock, for the journal.
+    pub(crate) until: DateTime<Utc>,
+    pub(crate) after: Seq,
+    pub(crate) more: bool,
+    /// The reviewer gave it back; it goes as soon as no decision of it is unanswered.
+    pub(crate) giving_back: bool,
+}
+
+/// All leases, by partition.
+#[derive(Debug, Default)]
+pub(crate) struct Leases {
+    book: BTreeMap<PartitionKey, Lease>,
+}
+
+impl Leases {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.book.is_empty()
+    }
+
+    pub(crate) fn get(&self, partition: &PartitionKey) -> Option<&Lease> {
+        self.book.get(partition)
+    }
+
+    pub(crate) fn restore(&mut self, row: &LeaseRow, now_ms: u64, now: DateTime<Utc>) {
+        let left_ms = (row.until - now).num_milliseconds().try_into().unwrap_or(0);
+        let lease = Lease {
+            epoch: row.epoch,
+            deadline_ms: now_ms.saturating_add(left_ms),
+            until: row.until,
+            after: row.after,
+            more: row.more,
+            giving_back: false,
+        };
+        self.book.insert(row.partition.clone(), lease);
+    }
+
+    /// Notes what a lease call answered. `asked_at` is when the call began.
+    pub(crate) fn leased(
+        &mut self,
+        partition: &LeasedPartition,
+        asked_at_ms: u64,
+        asked_at: DateTime<Utc>,
+    ) -> LeaseRow {
+        let giving_back = self
+            .book
+            .get(&partition.partition)
+            .is_some_and(|lease| lease.giving_back && lease.epoch == partition.epoch);
+        let lease = Lease {
+            epoch: partition.epoch,
+            deadline_ms: asked_at_ms + u64::from(partition.lease_ms),
+            until: asked_at + chrono::Duration::milliseconds(i64::from(partition.lease_ms)),
+            after: partition.after,
+            more: partition.more,
+            giving_back,
+        };
+        let row = row(&partition.partition, &lease);
+        self.book.insert(partition.partition.clone(), lease);
+        row
+    }
+
+    /// Notes which of the leases that were asked for still stand; returns what to remember and what was lost.
+    pub(crate) fn renewed(
+        &mut self,
+        asked: &[Held],
+        answer: &[Renewed],
+        asked_at_ms: u64,
+        asked_at: DateTime<Utc>,
+    ) -> (Vec<LeaseRow>, BTreeSet<PartitionKey>) {
+        let stands: BTreeMap<&Held, u32> = answer.iter().map(|renewed| (&renewed.held, renewed.lease_ms)).collect();
+        let (mut rows, mut lost) = (Vec::new(), BTreeSet::new());
+        for held in asked {
+            let Some(lease) = self.book.get_mut(&held.partition).filter(|lease| lease.epoch == held.epoch) else {
+                continue;
+            };
+            if let Some(lease_ms) = stands.get(held) {
+                lease.deadline_ms = asked_at_ms + u64::from(*lease_ms);
+                lease.until = asked_at + chrono::Duration::milliseconds(i64::from(*lease_ms));
+                rows.push(row(&held.partition, lease));
+            } else {
+                lost.insert(held.partition.clone());
+            }
+        }
+        (rows, lost)
+    }
+
+    pub(crate) fn remove(&mut self, partitions: &BTreeSet<PartitionKey>) {
+        self.book.retain(|partition, _| !partitions.contains(partition));
+    }
+
+    pub(crate) fn give_back(&mut self, partition: &PartitionKey) {
+        if let Some(lease) = self.book.get_mut(partition) {
+            lease.giving_back = true;
+        }
+    }
+
+    pub(crate) fn give_back_all(&mut self) {
+        self.book.values_mut().for_each(|lease| lease.giving_back = true);
+    }
+
+    /// Makes the item at `seq` be handed out once more.
+    pub(crate) fn rewind(&mut self, partition: &PartitionKey, seq: Seq) {
+        if let Some(lease) = self.book.get_mut(partition) {
+            lease.after = lease.after.min(Seq(seq.0 - 1));
+            lease.more = true;
+        }
+    }
+
+    /// How far each lease was handed out. One that is given back is named with the end of all places, so that nothing of it comes.
+    pub(crate) fn cursors(&self) -> Vec<HeldCursor> {
+        let cursor = |(partition, lease): (&PartitionKey, &Lease)| HeldCursor {
+            partition: partition.clone(),
+            after: if lease.giving_back { Seq(i64::MAX - 1) } else { lease.after },
+        };
+        self.book.iter().map(cursor).collect()
+    }
+
+    pub(crate) fn held(&self) -> Vec<Held> {
+        self.book.iter().map(|(partition, lease)| Held { partition: partition.clone(), epoch: lease.epoch }).collect()
+    }
+
+    /// Leases that nothing is left to do under: given back or handed out to the end, and not in use.
+    pub(crate) fn idle(&self, in_use: &BTreeSet<&PartitionKey>) -> Vec<Held> {
+        self.book
+            .iter()
+            .filter(|(partition, lease)| (lease.giving_back || !lease.more) && !in_use.contains(partition))
+            .map(|(partition, lease)| Held { partition: partition.clone(), epoch: lease.epoch })
+            .collect()
+    }
+
+    pub(crate) fn first_deadline_ms(&self) -> Option<u64> {
+        self.book.values().map(|lease| lease.deadline_ms).min()
+    }
+}
+
+fn row(partition: &PartitionKey, lease: &Lease) -> LeaseRow {
+    LeaseRow {
+        partition: partition.clone(),
+        epoch: lease.epoch,
+        until: lease.until,
+        after: lease.after,
+        more: lease.more,
+    }
+}

@@ -1,0 +1,510 @@
+//! What comes back from the backlog, the journal and the scoring pool.
+
+use std::collections::BTreeSet;
+
+use countersign_domain::code::Code;
+use countersign_domain::sign_off::{Answer, Outcome};
+
+use super::{
+    CommandFailure, DECISION_TIMES, Effect, Engine, Now, Record, Reply, SETTLED_REMEMBERED, Scored, Token, Writing,
+    unknown_workstation,
+};
+use crate::backoff::delay_ms;
+use crate::outbox::{Outbox, Pending};
+use crate::port::{
+    BacklogError, DeckItem, Entry, Failure, JournalError, LeaseReply, LeasedItem, LocalDeadLetter, Problem, Renewed,
+    Settled, Stage, Welcome, Write,
+};
+
+impl Engine {
+    pub(super) fn welcomed(&mut self, now: Now, result: Result<Welcome, BacklogError>, effects: &mut Vec<Effect>) {
+        self.hello = false;
+        let welcome = match result {
+            Ok(welcome) => welcome,
+            Err(error) => return self.lost(now, error, effects),
+        };
+        let here = (welcome.installation, welcome.reviewer.clone());
+        if let Some(bound_to) = self.bound_to.as_ref().filter(|bound_to| **bound_to != here) {
+            let message = format!(
+                "this journal holds the work of {} in another installation or for another login; it stays untouched. Choose the profile it belongs to, or connect with a new one",
+                bound_to.1
+            );
+            return self.lost(
+                now,
+                BacklogError { operation: "connect", failure: Failure::Refused(Problem::OtherInstallation), message },
+                effects,
+            );
+        }
+        if self.bound_to.is_none() {
+            self.bound_to = Some(here.clone());
+            self.journal(Write::Bind { installation: here.0, reviewer: here.1 }, Writing::Other, effects);
+        }
+        self.reviewer = Some(welcome.reviewer);
+        self.link.answered(now.wall);
+        self.session_version += 1;
+        self.outbox.hurry(now.mono_ms, false);
+        // Which leases still stand is the first thing to know.
+        self.renew_at_ms = now.mono_ms;
+        self.lease_at_ms = now.mono_ms;
+        if self.drain.is_some() {
+            self.give_everything_back();
+        }
+        effects.push(Effect::Record(Record {
+            event: "online",
+            code: None,
+            item: None,
+            message: format!("signed in as {}", welcome.display_name),
+        }));
+    }
+
+    pub(super) fn leased(&mut self, now: Now, result: Result<LeaseReply, BacklogError>, effects: &mut Vec<Effect>) {
+        let Some(call) = self.lease.take() else { return };
+        let reply = match result {
+            Ok(reply) => reply,
+            Err(error) => return self.call_failed(now, error, effects),
+        };
+        self.link.answered(now.wall);
+        self.trouble = None;
+        if self.leases.is_empty() {
+            self.renew_at_ms = call.at.mono_ms + u64::from(self.settings.lease_timeout_ms) / 3;
+        }
+        let leases = reply
+            .partitions
+            .iter()
+            .map(|partition| self.leases.leased(partition, call.at.mono_ms, call.at.wall))
+            .collect();
+        if self.drain.is_some() {
+            self.give_everything_back();
+        }
+        let decided = self.outbox.exceptions();
+        let fresh: Vec<LeasedItem> = reply
+            .items
+            .into_iter()
+            .filter(|item| {
+                let known = self
+                    .deck
+                    .get(item.id)
+                    .is_some_and(|slot| slot.item.version == item.version && slot.item.epoch == item.epoch)
+                    || self.deck.is_signing(item.id)
+                    || self.scoring.contains_key(&item.id)
+                    || decided.contains(&item.id)
+                    || self.unreadable.contains(&item.id)
+                    || self.settled.get(&item.id) == Some(&item.version);
+                !known && self.leases.get(&item.partition).is_some_and(|lease| !lease.giving_back)
+            })
+            .collect();
+        if fresh.is_empty() {
+            self.poll_later(now);
+        } else {
+            self.lease_at_ms = now.mono_ms;
+        }
+        for item in &fresh {
+            self.scoring.insert(item.id, 1);
+            self.scoring_partitions.insert(item.id, item.partition.clone());
+        }
+        self.session_version += 1;
+        if fresh.is_empty() {
+            self.journal(Write::Leased { leases, items: Vec::new() }, Writing::Other, effects);
+        } else {
+            // The cursors become durable together with the items they have passed, once these are scored.
+            self.unjournaled.extend(leases.into_iter().map(|row| (row.partition.clone(), row)));
+            effects.push(Effect::Score(fresh));
+        }
+    }
+
+    pub(super) fn scored(&mut self, now: Now, scored: Vec<Scored>, effects: &mut Vec<Effect>) {
+        let (mut items, mut again, mut dead) = (Vec::new(), Vec::new(), Vec::new());
+        for Scored { leased, result } in scored {
+            let Some(attempts) = self.scoring.remove(&leased.id) else { continue };
+            self.scoring_partitions.remove(&leased.id);
+            // The lease may have ended while the item was being scored.
+            if self.leases.get(&leased.partition).is_none_or(|lease| lease.epoch != leased.epoch || lease.giving_back) {
+                continue;
+            }
+            match result {
+                Ok(item) => items.push(self.with_note(item, leased.body)),
+                Err(_) if attempts < self.settings.max_attempts => {
+                    self.scoring.insert(leased.id, attempts + 1);
+                    self.scoring_partitions.insert(leased.id, leased.partition.clone());
+                    again.push(leased);
+                }
+                Err(reason) => {
+                    self.unreadable.insert(leased.id);
+                    let message =
+                        format!("exception {} could not be read after {attempts} attempts: {reason}", leased.id);
+                    effects.push(Effect::Record(Record {
+                        event: "dead_lettered",
+                        code: Some(Code::PoisonMessage),
+                        item: None,
+                        message,
+                    }));
+                    dead.push(LocalDeadLetter {
+                        id: leased.id,
+                        version: leased.version,
+                        body: leased.body,
+                        reason,
+                        attempts,
+                        at: now.wall,
+                    });
+                }
+            }
+        }
+        for (item, _) in &items {
+            self.deck.put(item.clone(), now.mono_ms);
+        }
+        if !items.is_empty() {
+            self.deck_version += 1;
+            self.session_version += 1;
+            let leases = std::mem::take(&mut self.unjournaled)
+                .into_values()
+                .filter(|row| self.leases.get(&row.partition).is_some())
+                .collect();
+            self.journal(Write::Leased { leases, items }, Writing::Other, effects);
+        }
+        if !dead.is_empty() {
+            self.journal(Write::DeadLettered(dead), Writing::Other, effects);
+        }
+        if !again.is_empty() {
+            effects.push(Effect::Score(again));
+        }
+    }
+
+    /// What the reviewer should know of an item that was here before goes with it.
+    fn with_note(&mut self, mut item: DeckItem, body: String) -> (DeckItem, String) {
+        item.note = self.notes.remove(&item.id).or_else(|| {
+            self.deck
+                .get(item.id)
+                .filter(|slot| slot.item.version != item.version)
+                .map(|_| format!("Changed upstream: version {}", item.version))
+        });
+        (item, body)
+    }
+
+    pub(super) fn renewed(&mut self, now: Now, result: Result<Vec<Renewed>, BacklogError>, effects: &mut Vec<Effect>) {
+        let Some(call) = self.renew.take() else { return };
+        let answer = match result {
+            Ok(answer) => answer,
+            Err(error) => return self.call_failed(now, error, effects),
+        };
+        self.link.answered(now.wall);
+        self.trouble = None;
+        self.renew_at_ms = now.mono_ms + u64::from(self.settings.lease_timeout_ms) / 3;
+        let (rows, lost) = self.leases.renewed(&call.what, &answer, call.at.mono_ms, call.at.wall);
+        self.session_version += 1;
+        self.deck_version += 1;
+        if !rows.is_empty() {
+            self.journal(Write::Leased { leases: rows, items: Vec::new() }, Writing::Other, effects);
+        }
+        if !lost.is_empty() {
+            self.leases.remove(&lost);
+            let gone = self.deck.drop_partitions(&lost);
+            let message = format!(
+                "{} partitions lapsed and were taken by somebody else; {gone} undecided exceptions left the deck",
+                lost.len()
+            );
+            effects.push(Effect::Record(Record {
+                event: "lease_lost",
+                code: Some(Code::LeaseExpired),
+                item: None,
+                message,
+            }));
+            self.journal(Write::Dropped(lost.into_iter().collect()), Writing::Other, effects);
+        }
+    }
+
+    pub(super) fn released(&mut self, now: Now, result: Result<(), BacklogError>, effects: &mut Vec<Effect>) {
+        let Some(call) = self.release.take() else { return };
+        if let Err(error) = result {
+            return self.call_failed(now, error, effects);
+        }
+        self.link.answered(now.wall);
+        let partitions: BTreeSet<_> = call.what.into_iter().map(|held| held.partition).collect();
+        self.leases.remove(&partitions);
+        // An item may have come between the call and its answer: it goes with its lease.
+        if self.deck.drop_partitions(&partitions) > 0 {
+            self.deck_version += 1;
+        }
+        self.session_version += 1;
+        self.journal(Write::Dropped(partitions.into_iter().collect()), Writing::Other, effects);
+    }
+
+    pub(super) fn signed_off(
+        &mut self,
+        now: Now,
+        result: Result<Vec<Answer>, BacklogError>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(call) = self.sign_off.take() else { return };
+        for key in &call.what {
+            if let Some(pending) = self.outbox.get_mut(*key) {
+                pending.sending = false;
+            }
+        }
+        self.outbox_version += 1;
+        let answers = match result {
+            Ok(answers) if answers.len() == call.what.len() => answers,
+            Ok(answers) => {
+                let message = format!("the database answered {} of {} decisions", answers.len(), call.what.len());
+                return self.sign_off_failed(
+                    now,
+                    &call.what,
+                    BacklogError { operation: "sign off", failure: Failure::Structural, message },
+                    effects,
+                );
+            }
+            Err(error) => return self.sign_off_failed(now, &call.what, error, effects),
+        };
+        self.link.answered(now.wall);
+        self.batch_limit = self.settings.commit_batch as usize;
+        let mut settled = Vec::with_capacity(answers.len());
+        for (key, answer) in call.what.into_iter().zip(answers) {
+            let Some(mut pending) = self.outbox.remove(key) else { continue };
+            let accepted = answer.outcome.accepted();
+            pending.entry.stage = if accepted { Stage::Committed } else { Stage::Refused };
+            pending.entry.answer = Some(answer.clone());
+            pending.entry.settled_at = Some(now.wall);
+            settled.push(Settled {
+                key,
+                stage: pending.entry.stage,
+                attempts: pending.entry.attempts,
+                answer: Some(answer.clone()),
+                problem: None,
+                at: now.wall,
+            });
+            if accepted {
+                self.remember_settled(&pending.entry);
+                if answer.outcome == Outcome::Duplicate {
+                    effects.push(record_of("duplicate_skipped", &pending.entry, "it was accepted before"));
+                }
+                self.outbox.remember(pending.entry);
+            } else {
+                self.refused(&pending, &answer, effects);
+                self.outbox.insert(pending);
+            }
+        }
+        self.session_version += 1;
+        self.deck_version += 1;
+        self.journal(Write::Settled(settled), Writing::Other, effects);
+    }
+
+    fn refused(&mut self, pending: &Pending, answer: &Answer, effects: &mut Vec<Effect>) {
+        let item = &pending.entry.item;
+        effects.push(record_of("refused", &pending.entry, answer.outcome.as_str()));
+        match answer.outcome {
+            // It comes back with its new content, if the lease still stands.
+            Outcome::StaleVersion => {
+                self.leases.rewind(&item.partition, item.seq);
+                self.lease_at_ms = 0;
+                self.notes.insert(item.id, "Returned: it changed upstream".to_owned());
+            }
+            // Whether the lease is gone is for the next renewal to say.
+            Outcome::LeaseSuperseded => self.renew_at_ms = 0,
+            _ => {}
+        }
+    }
+
+    fn remember_settled(&mut self, entry: &Entry) {
+        if self.settled.insert(entry.item.id, entry.item.version).is_none() {
+            self.settled_order.push_back(entry.item.id);
+        }
+        if self.settled_order.len() > SETTLED_REMEMBERED
+            && let Some(oldest) = self.settled_order.pop_front()
+        {
+            self.settled.remove(&oldest);
+        }
+    }
+
+    fn sign_off_failed(
+        &mut self,
+        now: Now,
+        keys: &[countersign_domain::id::SignOffKey],
+        error: BacklogError,
+        effects: &mut Vec<Effect>,
+    ) {
+        match error.failure {
+            Failure::Offline | Failure::Refused(_) => self.call_failed(now, error, effects),
+            // One decision that the database cannot read must not hold up the others: halve until it is alone.
+            Failure::Structural if keys.len() > 1 => self.batch_limit = keys.len() / 2,
+            Failure::Structural => {
+                self.batch_limit = self.settings.commit_batch as usize;
+                self.give_up(now, keys, &error, effects);
+            }
+            Failure::Transient => {
+                self.link.answered(now.wall);
+                let mut exhausted = Vec::new();
+                for key in keys {
+                    let Some(pending) = self.outbox.get_mut(*key) else { continue };
+                    pending.entry.attempts += 1;
+                    if pending.entry.attempts >= self.settings.sync_max_attempts {
+                        exhausted.push(*key);
+                    }
+                }
+                let attempts = keys
+                    .iter()
+                    .filter_map(|key| self.outbox.get_mut(*key).map(|pending| pending.entry.attempts))
+                    .max()
+                    .unwrap_or(1);
+                let at = now.mono_ms + delay_ms(attempts, &mut self.random);
+                for key in keys {
+                    if let Some(pending) = self.outbox.get_mut(*key) {
+                        pending.next_attempt_ms = at;
+                        pending.entry.problem = Some(error.message.clone());
+                    }
+                }
+                effects.push(Effect::Record(Record {
+                    event: "retry_scheduled",
+                    code: None,
+                    item: None,
+                    message: error.to_string(),
+                }));
+                self.give_up(now, &exhausted, &error, effects);
+            }
+        }
+    }
+
+    fn give_up(
+        &mut self,
+        now: Now,
+        keys: &[countersign_domain::id::SignOffKey],
+        error: &BacklogError,
+        effects: &mut Vec<Effect>,
+    ) {
+        let mut settled = Vec::new();
+        for key in keys {
+            let Some(pending) = self.outbox.get_mut(*key) else { continue };
+            pending.entry.stage = Stage::Dead;
+            pending.entry.problem = Some(error.message.clone());
+            effects.push(record_of("dead", &pending.entry, &error.message));
+            let attempts = pending.entry.attempts;
+            settled.push(Settled {
+                key: *key,
+                stage: Stage::Dead,
+                attempts,
+                answer: None,
+                problem: Some(error.message.clone()),
+                at: now.wall,
+            });
+        }
+        if !settled.is_empty() {
+            self.session_version += 1;
+            self.journal(Write::Settled(settled), Writing::Other, effects);
+        }
+    }
+
+    fn call_failed(&mut self, now: Now, error: BacklogError, effects: &mut Vec<Effect>) {
+        if unknown_workstation(&error) || Self::is_about_the_link(&error) {
+            return self.lost(now, error, effects);
+        }
+        // Answered, so the connection is good; the request waits a little.
+        self.link.answered(now.wall);
+        self.control_at_ms = now.mono_ms + delay_ms(1, &mut self.random);
+        self.trouble = Some(error.clone());
+        self.session_version += 1;
+        effects.push(Effect::Record(Record {
+            event: "call_failed",
+            code: None,
+            item: None,
+            message: error.to_string(),
+        }));
+    }
+
+    pub(super) fn journaled(
+        &mut self,
+        now: Now,
+        token: Token,
+        result: Result<(), JournalError>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(what) = self.writing.remove(&token) else { return };
+        if self.journal_problem.as_ref() != result.as_ref().err() {
+            self.journal_problem = result.as_ref().err().cloned();
+            self.session_version += 1;
+        }
+        match (what, result) {
+            (Writing::Other, Ok(())) => {}
+            (Writing::Other, Err(error)) => {
+                effects.push(Effect::Record(Record {
+                    event: "journal_failed",
+                    code: None,
+                    item: None,
+                    message: error.to_string(),
+                }));
+            }
+            (Writing::Sign { request, entries }, Ok(())) => {
+                let count = entries.len();
+                for entry in entries {
+                    self.signed(now, entry);
+                }
+                self.deck_version += 1;
+                self.outbox_version += 1;
+                self.session_version += 1;
+                effects.push(Effect::Reply(request, Ok(Reply::Signed { count })));
+            }
+            (Writing::Sign { request, entries }, Err(error)) => {
+                self.deck.set_signing(entries.iter().map(|entry| entry.item.id), false);
+                self.deck_version += 1;
+                effects.push(Effect::Reply(
+                    request,
+                    Err(CommandFailure { code: error.fault.code(), message: error.message }),
+                ));
+            }
+            (Writing::Undo { request, keys, too_late }, Ok(())) => {
+                for key in &keys {
+                    let Some(pending) = self.outbox.remove(*key) else { continue };
+                    // The lease may have been lost in the meantime; then there is nothing to put back.
+                    if self.leases.get(&pending.entry.item.partition).is_some_and(|lease| !lease.giving_back) {
+                        self.deck.put_back(pending.place, Outbox::slot(&pending));
+                    }
+                }
+                self.deck_version += 1;
+                self.outbox_version += 1;
+                self.session_version += 1;
+                effects.push(Effect::Reply(request, Ok(Reply::Undone { withdrawn: keys.len(), too_late })));
+            }
+            (Writing::Undo { request, keys, .. }, Err(error)) => {
+                for key in &keys {
+                    if let Some(pending) = self.outbox.get_mut(*key) {
+                        pending.withdrawing = false;
+                    }
+                }
+                effects.push(Effect::Reply(
+                    request,
+                    Err(CommandFailure { code: error.fault.code(), message: error.message }),
+                ));
+            }
+        }
+    }
+
+    /// A decision is durable: it leaves the deck, and its undo window begins.
+    fn signed(&mut self, now: Now, entry: Entry) {
+        let (place, since_ms) =
+            self.deck.take(entry.item.id).map_or((None, now.mono_ms), |(place, slot)| (Some(place), slot.since_ms));
+        // The same decision may have been refused before and still be shown; this one takes its place.
+        self.outbox.remove(entry.sign_off.key);
+        let took_ms = u32::try_from(now.mono_ms.saturating_sub(since_ms)).unwrap_or(u32::MAX);
+        self.decision_times_ms.push_back(took_ms);
+        if self.decision_times_ms.len() > DECISION_TIMES {
+            self.decision_times_ms.pop_front();
+        }
+        let undo_ms = if self.drain.is_some() { 0 } else { u64::from(self.settings.undo_window_ms) };
+        self.outbox.insert(Pending {
+            send_after_ms: now.mono_ms + undo_ms,
+            next_attempt_ms: now.mono_ms,
+            sending: false,
+            withdrawing: false,
+            place,
+            since_ms,
+            entry,
+        });
+    }
+}
+
+fn record_of(event: &'static str, entry: &Entry, message: &str) -> Effect {
+    let item = &entry.item;
+    Effect::Record(Record {
+        event,
+        code: None,
+        item: Some((item.trace_id, item.source_hash.clone(), item.match_decision.as_str())),
+        message: format!("{} on {}: {message}", entry.sign_off.decision.as_str(), item.key),
+    })
+}

@@ -1,0 +1,255 @@
+//! What a person asks for.
+
+use std::collections::BTreeSet;
+
+use countersign_domain::hash;
+use countersign_domain::id::{BatchId, Digest, ExceptionId, SignOffKey};
+use countersign_domain::sign_off::{COMMENT_CHARS, Decision, REASON_CODES, SignOff};
+
+use super::{Command, CommandFailure, Draining, Effect, Engine, Now, Reply, RequestId, Writing};
+use crate::port::{DeckItem, Entry, Settled, Stage, Write};
+
+/// What is signed with one confirmation.
+struct Confirmation {
+    id: BatchId,
+    ids: Vec<ExceptionId>,
+    decision: Decision,
+    reason: Option<String>,
+    comment: Option<String>,
+    hash_total: Digest,
+}
+
+impl Engine {
+    pub(super) fn command(&mut self, now: Now, request: RequestId, command: Command, effects: &mut Vec<Effect>) {
+        let reply = match command {
+            Command::Sign { batch, ids, decision, reason, comment, hash_total } => {
+                match self.entries_to_sign(now, &Confirmation { id: batch, ids, decision, reason, comment, hash_total })
+                {
+                    Ok(entries) => {
+                        self.deck.set_signing(entries.iter().map(|entry| entry.item.id), true);
+                        self.deck_version += 1;
+                        self.journal(Write::Signed(entries.clone()), Writing::Sign { request, entries }, effects);
+                        return;
+                    }
+                    Err(failure) => Err(failure),
+                }
+            }
+            Command::Undo(batch) => {
+                let (keys, too_late) = self.outbox.withdrawable(batch, now.mono_ms);
+                if !keys.is_empty() {
+                    self.journal(Write::Withdrawn(keys.clone()), Writing::Undo { request, keys, too_late }, effects);
+                    return;
+                }
+                Ok(Reply::Undone { withdrawn: 0, too_late })
+            }
+            Command::Release(ids) => Ok(Reply::Released(self.give_back(&ids))),
+            Command::RetryNow => {
+                self.outbox.hurry(now.mono_ms, false);
+                self.link.try_now(now.mono_ms);
+                self.outbox_version += 1;
+                Ok(Reply::Done)
+            }
+            Command::RetryDead(key) => self.retry_dead(now, key, effects),
+            Command::Dismiss(key) => self.dismiss(key, effects),
+            Command::Drain => {
+                self.begin_drain(now);
+                Ok(Reply::Done)
+            }
+            Command::CloseNow => {
+                self.begin_drain(now);
+                if let Some(drain) = &mut self.drain {
+                    drain.deadline_ms = now.mono_ms;
+                }
+                Ok(Reply::Done)
+            }
+        };
+        effects.push(Effect::Reply(request, reply));
+    }
+
+    /// Checks the whole batch before anything is done with any of it.
+    fn entries_to_sign(&mut self, now: Now, batch: &Confirmation) -> Result<Vec<Entry>, CommandFailure> {
+        if let Some(problem) = self.drain.map(|_| "Countersign is closing; nothing was signed.") {
+            return Err(failure("CLOSING", problem));
+        }
+        let Some(reviewer) = self.reviewer.clone() else {
+            return Err(failure(
+                "NOT_CONNECTED",
+                "Connect once before you sign: your login is part of every signature.",
+            ));
+        };
+        if batch.ids.is_empty() {
+            return Err(failure("EMPTY", "Nothing is selected."));
+        }
+        check_texts(batch.decision, batch.reason.as_deref(), batch.comment.as_deref())?;
+        let chosen: BTreeSet<ExceptionId> = batch.ids.iter().copied().collect();
+        if chosen.len() != batch.ids.len() {
+            return Err(failure("REPEATED", "An exception is in the selection twice; nothing was signed."));
+        }
+        let mut items: Vec<DeckItem> = Vec::with_capacity(chosen.len());
+        let mut missing = Vec::new();
+        for id in &chosen {
+            match self.deck.get(*id) {
+                Some(slot) if !self.deck.is_signing(*id) => items.push(slot.item.clone()),
+                _ => missing.push(id.to_string()),
+            }
+        }
+        if !missing.is_empty() {
+            let shown: Vec<String> = missing.iter().take(5).cloned().collect();
+            return Err(failure(
+                "NOT_IN_DECK",
+                &format!(
+                    "{} of the selected exceptions left the deck since you selected them ({}{}). Nothing was signed; look at the selection again.",
+                    missing.len(),
+                    shown.join(", "),
+                    if missing.len() > shown.len() { ", …" } else { "" }
+                ),
+            ));
+        }
+        self.check_groups(&items, &chosen)?;
+        let total = hash::hash_total(items.iter().map(|item| (item.key.as_str(), item.content)));
+        if total != batch.hash_total {
+            return Err(failure(
+                "SELECTION_CHANGED",
+                "An exception changed since the totals were shown. Nothing was signed; look at the selection again.",
+            ));
+        }
+        items.sort_by(|a, b| (&a.partition, a.seq).cmp(&(&b.partition, b.seq)));
+        let decided_at =
+            chrono::DurationRound::duration_trunc(now.wall, chrono::Duration::microseconds(1)).unwrap_or(now.wall);
+        let mut entries = Vec::with_capacity(items.len());
+        for item in items {
+            let key = hash::sign_off_key(&item.key, item.content, batch.decision, &reviewer);
+            let sign_off = SignOff {
+                key,
+                exception: item.id,
+                content: item.content,
+                epoch: item.epoch,
+                decision: batch.decision,
+                reason: batch.reason.clone(),
+                comment: batch.comment.clone(),
+                decided_at,
+            };
+            let ordinal = self.outbox.next_ordinal();
+            let offline = !self.link.online;
+            entries.push(Entry {
+                ordinal,
+                batch: batch.id,
+                sign_off,
+                item,
+                stage: Stage::Ready,
+                attempts: 0,
+                answer: None,
+                problem: None,
+                offline,
+                settled_at: None,
+            });
+        }
+        Ok(entries)
+    }
+
+    /// A group is decided whole.
+    fn check_groups(&self, items: &[DeckItem], chosen: &BTreeSet<ExceptionId>) -> Result<(), CommandFailure> {
+        let groups: BTreeSet<_> =
+            items.iter().filter_map(|item| item.group.as_ref().map(|group| (&item.partition, group))).collect();
+        let split = self.deck.slots().map(|slot| &slot.item).find(|item| {
+            !chosen.contains(&item.id)
+                && item.group.as_ref().is_some_and(|group| groups.contains(&(&item.partition, group)))
+        });
+        match split {
+            Some(item) => Err(failure(
+                "SPLIT_GROUP",
+                &format!(
+                    "Group {} is only partly selected; its items are decided together. Nothing was signed; select the whole group.",
+                    item.group.as_deref().unwrap_or_default()
+                ),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn give_back(&mut self, ids: &[ExceptionId]) -> usize {
+        let partitions: BTreeSet<_> =
+            ids.iter().filter_map(|id| self.deck.get(*id)).map(|slot| slot.item.partition.clone()).collect();
+        for partition in &partitions {
+            self.leases.give_back(partition);
+        }
+        self.deck_version += 1;
+        self.session_version += 1;
+        self.deck.drop_partitions(&partitions)
+    }
+
+    fn retry_dead(&mut self, now: Now, key: SignOffKey, effects: &mut Vec<Effect>) -> Result<Reply, CommandFailure> {
+        let Some(pending) = self.outbox.get_mut(key).filter(|pending| pending.entry.stage == Stage::Dead) else {
+            return Err(failure("NOT_FOUND", "This decision is not one that was given up."));
+        };
+        pending.entry.stage = Stage::Ready;
+        pending.entry.attempts = 0;
+        pending.entry.problem = None;
+        pending.next_attempt_ms = now.mono_ms;
+        self.outbox_version += 1;
+        self.session_version += 1;
+        let settled = Settled { key, stage: Stage::Ready, attempts: 0, answer: None, problem: None, at: now.wall };
+        self.journal(Write::Settled(vec![settled]), Writing::Other, effects);
+        Ok(Reply::Done)
+    }
+
+    fn dismiss(&mut self, key: SignOffKey, effects: &mut Vec<Effect>) -> Result<Reply, CommandFailure> {
+        if self.outbox.get_mut(key).is_none_or(|pending| pending.entry.stage != Stage::Refused) {
+            return Err(failure("NOT_FOUND", "This decision is not one that was refused."));
+        }
+        self.outbox.remove(key);
+        self.outbox_version += 1;
+        self.session_version += 1;
+        self.journal(Write::Dismissed(vec![key]), Writing::Other, effects);
+        Ok(Reply::Done)
+    }
+
+    fn begin_drain(&mut self, now: Now) {
+        if self.drain.is_none() {
+            let deadline_ms = now.mono_ms + u64::from(self.settings.drain_timeout_s) * 1_000;
+            self.drain = Some(Draining { deadline_ms, unsent_at_start: self.outbox.unanswered(), done: false });
+        }
+        self.outbox.hurry(now.mono_ms, true);
+        self.link.try_now(now.mono_ms);
+        if self.link.online {
+            self.give_everything_back();
+        }
+        self.session_version += 1;
+        self.outbox_version += 1;
+    }
+
+    /// What is undecided goes back to colleagues. (Offline it stays in the journal, for the next start.)
+    pub(super) fn give_everything_back(&mut self) {
+        let partitions: BTreeSet<_> = self.leases.held().into_iter().map(|held| held.partition).collect();
+        self.deck.drop_partitions(&partitions);
+        self.leases.give_back_all();
+        self.deck_version += 1;
+    }
+}
+
+fn check_texts(decision: Decision, reason: Option<&str>, comment: Option<&str>) -> Result<(), CommandFailure> {
+    match reason {
+        None if decision == Decision::Reject => {
+            return Err(failure("REASON_MISSING", "Choose a reason to reject; nothing was signed."));
+        }
+        Some(code) if !REASON_CODES.iter().any(|(known, _)| *known == code) => {
+            return Err(failure("REASON_UNKNOWN", "The reason is not one of the policy's; nothing was signed."));
+        }
+        _ => {}
+    }
+    let Some(comment) = comment else { return Ok(()) };
+    if comment.chars().count() > COMMENT_CHARS {
+        return Err(failure(
+            "COMMENT_TOO_LONG",
+            &format!("The comment has more than {COMMENT_CHARS} characters; nothing was signed."),
+        ));
+    }
+    if comment.contains('\0') {
+        return Err(failure("COMMENT_UNREADABLE", "The comment contains a NUL character; nothing was signed."));
+    }
+    Ok(())
+}
+
+fn failure(code: &'static str, message: &str) -> CommandFailure {
+    CommandFailure { code, message: message.to_owned() }
+}

@@ -1,0 +1,161 @@
+//! A journal in a directory of its own, and what goes into it.
+
+use std::path::PathBuf;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use countersign_domain::exception::{Kind, MatchDecision, RoutingTier};
+use countersign_domain::hash::{content_hash, sha256, sign_off_key};
+use countersign_domain::id::{BatchId, Epoch, ExceptionId, PartitionKey, Seq, SignOffKey, WorkstationId};
+use countersign_domain::money::Money;
+use countersign_domain::scoring::{Route, Suggestion};
+use countersign_domain::sign_off::{Answer, Decision, Outcome, SignOff};
+use countersign_engine::port::{DeckItem, Entry, Journal as _, LeaseRow, Restored, Settled, Stage, Write};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use crate::SqliteJournal;
+
+pub(crate) const WORKSTATION: WorkstationId = WorkstationId(Uuid::from_u128(7));
+
+/// A place for a journal that vanishes with the test.
+pub(crate) struct Place {
+    _directory: TempDir,
+    pub(crate) path: PathBuf,
+}
+
+pub(crate) fn place() -> Place {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("state/journal.sqlite");
+    Place { _directory: directory, path }
+}
+
+impl Place {
+    pub(crate) fn open(&self) -> SqliteJournal {
+        SqliteJournal::open(&self.path, WORKSTATION).expect("the journal opens")
+    }
+}
+
+pub(crate) fn time(offset_us: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp_micros(1_767_225_599_999_999).expect("in range") + TimeDelta::microseconds(offset_us)
+}
+
+pub(crate) fn money(amount: &str, currency: &str) -> Money {
+    Money::parse(amount, currency.parse().expect("an active currency")).expect("a fitting amount")
+}
+
+/// The content of exception `n`, as long as real ones are.
+pub(crate) fn body(n: i64) -> String {
+    format!(r#"{{"idempotency_key":"key-{n}","note":"Größe \u202e {}"}}"#, "x".repeat(600))
+}
+
+/// Exception `n`, in the partition of its tens.
+pub(crate) fn item(n: i64) -> DeckItem {
+    DeckItem {
+        id: ExceptionId(n),
+        key: format!("key-{n}"),
+        partition: partition(n / 10),
+        epoch: Epoch(3),
+        seq: Seq(n % 10 + 1),
+        version: 1,
+        content: content_hash(&body(n)),
+        group: (n % 2 == 0).then(|| "group".to_owned()),
+        kind: Kind::ReconBreak,
+        entity: "DE01".to_owned(),
+        counterparty: "Müller & Söhne".to_owned(),
+        variance: money("-1234.50", "EUR"),
+        submitted_at: time(n),
+        match_decision: MatchDecision::Partial,
+        tier: RoutingTier::Priority,
+        trace_id: Uuid::from_u128(99),
+        source_hash: sha256(b"source").to_string(),
+        suggestion: Suggestion {
+            route: Route::RouteReview,
+            reasons: vec!["It came late.".to_owned()],
+            policy_version: 2,
+        },
+        note: None,
+    }
+}
+
+pub(crate) fn partition(n: i64) -> PartitionKey {
+    PartitionKey(format!("partition-{n}"))
+}
+
+pub(crate) fn lease(n: i64) -> LeaseRow {
+    LeaseRow { partition: partition(n), epoch: Epoch(3), until: time(900_000_001), after: Seq(10), more: n % 2 == 0 }
+}
+
+/// The approval of exception `n`, as the `n`th decision.
+pub(crate) fn entry(n: i64) -> Entry {
+    let item = item(n);
+    Entry {
+        ordinal: u64::try_from(n).expect("not negative"),
+        batch: BatchId(Uuid::from_u128(5)),
+        sign_off: SignOff {
+            key: sign_off_key(&item.key, item.content, Decision::Approve, "alice"),
+            exception: item.id,
+            content: item.content,
+            epoch: item.epoch,
+            decision: Decision::Approve,
+            reason: None,
+            comment: Some("naïve\ncomment".to_owned()),
+            decided_at: time(n),
+        },
+        item,
+        stage: Stage::Ready,
+        attempts: 0,
+        answer: None,
+        problem: None,
+        offline: n % 2 == 1,
+        settled_at: None,
+    }
+}
+
+pub(crate) fn entries(range: std::ops::RangeInclusive<i64>) -> Vec<Entry> {
+    range.map(entry).collect()
+}
+
+pub(crate) fn key(n: i64) -> SignOffKey {
+    entry(n).sign_off.key
+}
+
+/// Leases of partitions 0 to 2 and exceptions 1 to 29 in them.
+pub(crate) fn leased() -> Write {
+    Write::Leased { leases: (0..3).map(lease).collect(), items: (1..30).map(|n| (item(n), body(n))).collect() }
+}
+
+pub(crate) fn answered(n: i64, stage: Stage, outcome: Option<Outcome>) -> Settled {
+    Settled {
+        key: key(n),
+        stage,
+        attempts: 2,
+        answer: outcome.map(|outcome| Answer { outcome, first_outcome: None, other: None }),
+        problem: (stage == Stage::Dead).then(|| "five transient errors".to_owned()),
+        at: time(1_000_000 + n),
+    }
+}
+
+pub(crate) fn settle(numbers: std::ops::RangeInclusive<i64>, stage: Stage, outcome: Outcome) -> Write {
+    Write::Settled(numbers.map(|n| answered(n, stage, Some(outcome))).collect())
+}
+
+/// Applies every change.
+pub(crate) fn apply(journal: &mut SqliteJournal, writes: impl IntoIterator<Item = Write>) {
+    for write in writes {
+        journal.write(&write).expect("the change is durable");
+    }
+}
+
+pub(crate) fn restored(journal: &mut SqliteJournal) -> Restored {
+    journal.restore().expect("the journal reads")
+}
+
+/// The exceptions in the deck, in its order.
+pub(crate) fn deck(journal: &mut SqliteJournal) -> Vec<i64> {
+    restored(journal).deck.iter().map(|item| item.id.0).collect()
+}
+
+/// The ordinals in the outbox and their stages, in its order.
+pub(crate) fn outbox(journal: &mut SqliteJournal) -> Vec<(u64, Stage)> {
+    restored(journal).outbox.iter().map(|entry| (entry.ordinal, entry.stage)).collect()
+}

@@ -1,0 +1,229 @@
+//! Changes: one transaction each.
+
+use countersign_domain::id::{PartitionKey, SignOffKey};
+use countersign_engine::port::{DeckItem, Entry, JournalFault, LeaseRow, LocalDeadLetter, Settled, Stage, Write};
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, TransactionBehavior, params};
+use uuid::Uuid;
+
+use crate::error::Cause;
+use crate::row::{stage_name, to_json, to_signed};
+
+/// How many accepted decisions are kept to look back at; the oldest go first. What counts is in the database.
+pub const ACCEPTED_KEPT: u32 = 20_000;
+/// How many of those that are too many go in one transaction, so that catching up never makes one long.
+const FORGOTTEN_AT_ONCE: u32 = 5_000;
+
+/// What a change is called when it fails.
+pub(crate) fn operation(write: &Write) -> &'static str {
+    match write {
+        Write::Bind { .. } => "bind",
+        Write::Leased { .. } => "lease",
+        Write::Dropped(_) => "drop",
+        Write::Signed(_) => "sign",
+        Write::Withdrawn(_) => "withdraw",
+        Write::Settled(_) => "settle",
+        Write::Dismissed(_) => "dismiss",
+        Write::DeadLettered(_) => "dead-letter",
+    }
+}
+
+/// Makes a change durable, or fails and leaves nothing of it, no open transaction either.
+pub(crate) fn write(connection: &mut Connection, write: &Write) -> Result<(), Cause> {
+    // Dropping a transaction that did not commit rolls it back.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    match write {
+        Write::Bind { installation, reviewer } => bind(&transaction, *installation, reviewer)?,
+        Write::Leased { leases, items } => leased(&transaction, leases, items)?,
+        Write::Dropped(partitions) => dropped(&transaction, partitions)?,
+        Write::Signed(entries) => signed(&transaction, entries)?,
+        Write::Withdrawn(keys) => withdrawn(&transaction, keys)?,
+        Write::Settled(answers) => settled(&transaction, answers)?,
+        Write::Dismissed(keys) => dismissed(&transaction, keys)?,
+        Write::DeadLettered(letters) => dead_lettered(&transaction, letters)?,
+    }
+    if let Err(error) = transaction.commit() {
+        // The whole change may be in the log by now, with only its sync failed; a crash before the next change would bring back
+        // what the reviewer was told did not happen. Emptying the log prevents that, as far as the disk still obeys.
+        drop(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        return Err(error.into());
+    }
+    Ok(())
+}
+
+fn bind(transaction: &Transaction<'_>, installation: Uuid, reviewer: &str) -> Result<(), Cause> {
+    let installation = installation.to_string();
+    let bound = transaction.execute(
+        "UPDATE identity SET installation = ?1, reviewer = ?2 WHERE installation IS NULL OR (installation = ?1 AND reviewer = ?2)",
+        params![installation, reviewer],
+    )?;
+    if bound == 0 {
+        return Err(Cause::Found(
+            JournalFault::Io,
+            "the journal holds the decisions of another reviewer or installation: nothing was changed; use a journal of your own".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+fn leased(transaction: &Transaction<'_>, leases: &[LeaseRow], items: &[(DeckItem, String)]) -> Result<(), Cause> {
+    let mut lease = transaction.prepare_cached(
+        "INSERT OR REPLACE INTO lease (partition_key, epoch, until_us, after_seq, more) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for row in leases {
+        lease.execute(params![row.partition.0, row.epoch.0, row.until.timestamp_micros(), row.after.0, row.more])?;
+    }
+    let mut deck = transaction.prepare_cached(
+        "INSERT OR REPLACE INTO deck (exception_id, partition_key, seq, content, item, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
+    for (item, body) in items {
+        deck.execute(params![item.id.0, item.partition.0, item.seq.0, item.content.0.0, to_json(item)?, body])?;
+    }
+    Ok(())
+}
+
+fn dropped(transaction: &Transaction<'_>, partitions: &[PartitionKey]) -> Result<(), Cause> {
+    let mut lease = transaction.prepare_cached("DELETE FROM lease WHERE partition_key = ?1")?;
+    let mut deck = transaction.prepare_cached(
+        "DELETE FROM deck WHERE exception_id IN (SELECT exception_id FROM undecided WHERE partition_key = ?1)",
+    )?;
+    for partition in partitions {
+        lease.execute(params![partition.0])?;
+        deck.execute(params![partition.0])?;
+    }
+    Ok(())
+}
+
+fn signed(transaction: &Transaction<'_>, entries: &[Entry]) -> Result<(), Cause> {
+    // A refused decision did not happen; made again on the same content, it has the same key.
+    let mut again = transaction.prepare_cached("DELETE FROM outbox WHERE sign_off_key = ?1 AND stage = 'REFUSED'")?;
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO outbox (ordinal, batch, sign_off_key, exception_id, content, epoch, decision, reason, comment, decided_at_us, \
+         item, stage, attempts, answer, problem, offline, settled_at_us) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+    )?;
+    let mut last_ordinal = 0;
+    for entry in entries {
+        let (sign_off, ordinal) = (&entry.sign_off, to_signed(entry.ordinal)?);
+        if sign_off.decided_at.timestamp_subsec_nanos() % 1_000 != 0 {
+            // The time is part of what is signed: cut off here, the same decision would have another hash after a restart.
+            return Err(Cause::Found(
+                JournalFault::Io,
+                format!("the decision on {} is not timed in whole microseconds: nothing was signed", entry.item.key),
+            ));
+        }
+        again.execute(params![sign_off.key.0.0])?;
+        let inserted = insert.execute(params![
+            ordinal,
+            entry.batch.0.to_string(),
+            sign_off.key.0.0,
+            sign_off.exception.0,
+            sign_off.content.0.0,
+            sign_off.epoch.0,
+            sign_off.decision.as_str(),
+            sign_off.reason,
+            sign_off.comment,
+            sign_off.decided_at.timestamp_micros(),
+            to_json(&entry.item)?,
+            stage_name(entry.stage),
+            entry.attempts,
+            entry.answer.as_ref().map(to_json).transpose()?,
+            entry.problem,
+            entry.offline,
+            entry.settled_at.map(|at| at.timestamp_micros()),
+        ]);
+        match inserted {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                return Err(Cause::Found(
+                    JournalFault::Io,
+                    format!(
+                        "{} was signed before and is not settled as refused: nothing was signed ({error})",
+                        entry.item.key
+                    ),
+                ));
+            }
+            other => other?,
+        };
+        last_ordinal = last_ordinal.max(ordinal);
+    }
+    transaction.execute("UPDATE identity SET last_ordinal = max(last_ordinal, ?1)", params![last_ordinal])?;
+    Ok(())
+}
+
+fn withdrawn(transaction: &Transaction<'_>, keys: &[SignOffKey]) -> Result<(), Cause> {
+    let mut stage = transaction.prepare_cached("SELECT stage FROM outbox WHERE sign_off_key = ?1")?;
+    let mut outbox = transaction.prepare_cached("DELETE FROM outbox WHERE sign_off_key = ?1 RETURNING exception_id")?;
+    // The item is undecided again, unless its lease ended meanwhile.
+    let mut deck = transaction.prepare_cached(
+        "DELETE FROM deck WHERE exception_id IN (SELECT exception_id FROM undecided WHERE exception_id = ?1) \
+         AND NOT EXISTS (SELECT 1 FROM lease WHERE lease.partition_key = deck.partition_key)",
+    )?;
+    for key in keys {
+        match stage.query_row(params![key.0.0], |row| row.get::<_, String>(0)).optional()?.as_deref() {
+            None => continue,
+            Some("READY") => {}
+            Some(stage) => {
+                return Err(Cause::Found(
+                    JournalFault::Io,
+                    format!("the decision {} is {stage} and cannot be withdrawn: nothing was withdrawn", key.0),
+                ));
+            }
+        }
+        let exception: i64 = outbox.query_row(params![key.0.0], |row| row.get(0))?;
+        deck.execute(params![exception])?;
+    }
+    Ok(())
+}
+
+fn settled(transaction: &Transaction<'_>, answers: &[Settled]) -> Result<(), Cause> {
+    // The first answer stands: what is answered is not answered again.
+    let mut outbox = transaction.prepare_cached(
+        "UPDATE outbox SET stage = ?2, attempts = ?3, answer = ?4, problem = ?5, settled_at_us = ?6 \
+         WHERE sign_off_key = ?1 AND stage IN ('READY', 'DEAD')",
+    )?;
+    let mut deck = transaction.prepare_cached(
+        "DELETE FROM deck WHERE (exception_id, content) IN (SELECT exception_id, content FROM outbox WHERE sign_off_key = ?1)",
+    )?;
+    for answer in answers {
+        let key = answer.key.0.0;
+        let at = (answer.stage != Stage::Ready).then(|| answer.at.timestamp_micros());
+        let document = answer.answer.as_ref().map(to_json).transpose()?;
+        if outbox.execute(params![key, stage_name(answer.stage), answer.attempts, document, answer.problem, at])? == 0 {
+            tracing::warn!(key = %answer.key.0, stage = ?answer.stage, "an answer came for a decision that is not waiting for one");
+            continue;
+        }
+        if matches!(answer.stage, Stage::Committed | Stage::Refused) {
+            deck.execute(params![key])?;
+        }
+    }
+    transaction.execute(
+        "DELETE FROM outbox WHERE ordinal IN (SELECT ordinal FROM outbox WHERE stage = 'COMMITTED' ORDER BY settled_at_us, ordinal \
+         LIMIT min(?1, max(0, (SELECT count(*) FROM outbox WHERE stage = 'COMMITTED') - ?2)))",
+        params![FORGOTTEN_AT_ONCE, ACCEPTED_KEPT],
+    )?;
+    Ok(())
+}
+
+fn dismissed(transaction: &Transaction<'_>, keys: &[SignOffKey]) -> Result<(), Cause> {
+    let mut outbox =
+        transaction.prepare_cached("UPDATE outbox SET dismissed = 1 WHERE sign_off_key = ?1 AND stage = 'REFUSED'")?;
+    for key in keys {
+        outbox.execute(params![key.0.0])?;
+    }
+    Ok(())
+}
+
+fn dead_lettered(transaction: &Transaction<'_>, letters: &[LocalDeadLetter]) -> Result<(), Cause> {
+    let mut insert = transaction.prepare_cached(
+        "INSERT OR REPLACE INTO dead_letter (exception_id, version, body, reason, attempts, at_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
+    // A decided one stays until it is answered, as ever.
+    let mut deck = transaction.prepare_cached(
+        "DELETE FROM deck WHERE exception_id IN (SELECT exception_id FROM undecided WHERE exception_id = ?1)",
+    )?;
+    for letter in letters {
+        let LocalDeadLetter { id, version, body, reason, attempts, at } = letter;
+        insert.execute(params![id.0, version, body, reason, attempts, at.timestamp_micros()])?;
+        deck.execute(params![id.0])?;
+    }
+    Ok(())
+}

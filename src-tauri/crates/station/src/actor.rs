@@ -1,0 +1,258 @@
+//! The task that owns the engine.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use chrono::Utc;
+use countersign_domain::code::Code;
+use countersign_domain::scoring::Thresholds;
+use countersign_domain::settings::Settings;
+use countersign_engine::port::{Backlog, Hello, Journal, JournalError, LeasedItem};
+use countersign_engine::{CommandFailure, Effect, Engine, Event, Now, Record, Reply, RequestId, Scored, deck_item};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::time::Instant;
+
+use crate::handle::{COMMANDS, Message, StationHandle, Versions};
+use crate::journal_thread::{self, Job, WRITES};
+
+/// How many answers may wait for the engine.
+const EVENTS: usize = 1_024;
+/// How many exceptions are scored by one worker at a time.
+const SCORING_CHUNK: usize = 64;
+
+/// What a workstation is made of.
+pub struct Parts<B> {
+    /// The settings in force.
+    pub settings: Settings,
+    /// The opened journal.
+    pub journal: Box<dyn Journal>,
+    /// The way to the shared database.
+    pub backlog: Arc<B>,
+    /// The machine's name.
+    pub machine: String,
+    /// The application's version.
+    pub app_version: String,
+    /// The thresholds that suggestions come from.
+    pub thresholds: Thresholds,
+    /// Decides every random delay.
+    pub seed: u64,
+}
+
+/// Starts a workstation on the current runtime. The join handle ends after the drain, when everything is durable.
+pub fn start<B: Backlog + 'static>(
+    mut parts: Parts<B>,
+) -> Result<(StationHandle<B>, tokio::task::JoinHandle<()>), JournalError> {
+    let restored = parts.journal.restore()?;
+    let began = Instant::now();
+    let now = Now { mono_ms: 0, wall: Utc::now() };
+    let hello = Hello {
+        workstation: restored.identity.workstation,
+        name: parts.machine,
+        app_version: parts.app_version,
+        settings: serde_json::to_string(&parts.settings).expect("plain numbers always serialize"),
+    };
+    let (message_sender, messages) = mpsc::channel(COMMANDS);
+    let (event_sender, events) = mpsc::channel(EVENTS);
+    let (version_sender, versions) = watch::channel(Versions::default());
+    let (job_sender, jobs) = mpsc::channel(WRITES);
+    let thread = journal_thread::spawn(parts.journal, jobs, event_sender.clone()).map_err(|error| JournalError {
+        operation: "start",
+        fault: countersign_engine::port::JournalFault::Io,
+        message: format!("the journal's thread could not be started: {error}"),
+    })?;
+    let workers = (parts.settings.concurrency * parts.settings.scoring_prefetch) as usize;
+    let actor = Actor {
+        engine: Engine::new(parts.settings, restored, parts.seed, now),
+        backlog: parts.backlog,
+        hello: Arc::new(hello),
+        thresholds: Arc::new(parts.thresholds),
+        workers: Arc::new(Semaphore::new(workers)),
+        began,
+        events: event_sender,
+        jobs: job_sender,
+        versions: version_sender,
+        replies: HashMap::new(),
+        last_request: 0,
+        done: false,
+    };
+    let task = tokio::spawn(actor.run(messages, events, thread));
+    Ok((StationHandle { messages: message_sender, versions }, task))
+}
+
+struct Actor<B> {
+    engine: Engine,
+    backlog: Arc<B>,
+    hello: Arc<Hello>,
+    thresholds: Arc<Thresholds>,
+    workers: Arc<Semaphore>,
+    began: Instant,
+    events: mpsc::Sender<Event>,
+    jobs: mpsc::Sender<Job>,
+    versions: watch::Sender<Versions>,
+    replies: HashMap<RequestId, oneshot::Sender<Result<Reply, CommandFailure>>>,
+    last_request: u64,
+    done: bool,
+}
+
+impl<B: Backlog + 'static> Actor<B> {
+    async fn run(
+        mut self,
+        mut messages: mpsc::Receiver<Message<B>>,
+        mut events: mpsc::Receiver<Event>,
+        thread: JoinHandle<()>,
+    ) {
+        self.step(Event::Tick).await;
+        while !self.done {
+            let now = self.now();
+            let wakeup = self
+                .engine
+                .next_wakeup_ms(now)
+                .map_or(Duration::from_hours(1), |at| Duration::from_millis(at.saturating_sub(now.mono_ms)));
+            tokio::select! {
+                Some(event) = events.recv() => self.step(event).await,
+                message = messages.recv() => match message {
+                    Some(message) => self.message(message).await,
+                    // Every handle is gone: nobody can ask for a drain any more.
+                    None => break,
+                },
+                () = tokio::time::sleep(wakeup) => self.step(Event::Tick).await,
+            }
+        }
+        // The journal's thread ends when its last job is done.
+        drop(self.jobs);
+        drop(events);
+        let joined = tokio::task::spawn_blocking(move || thread.join()).await;
+        if !matches!(joined, Ok(Ok(()))) {
+            tracing::error!("the journal's thread did not end well");
+        }
+    }
+
+    fn now(&self) -> Now {
+        let mono_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Now { mono_ms, wall: Utc::now() }
+    }
+
+    async fn message(&mut self, message: Message<B>) {
+        match message {
+            Message::Command(command, reply) => {
+                self.last_request += 1;
+                let request = RequestId(self.last_request);
+                self.replies.insert(request, reply);
+                self.step(Event::Command(request, command)).await;
+            }
+            Message::Look(look) => look(&self.engine, self.now()),
+            Message::Body(id, reply) => self.job(Job::Body(id, reply)).await,
+            Message::Backlog(backlog) => {
+                self.backlog = backlog;
+                self.last_request += 1;
+                self.step(Event::Command(RequestId(self.last_request), countersign_engine::Command::RetryNow)).await;
+            }
+        }
+    }
+
+    async fn step(&mut self, event: Event) {
+        for effect in self.engine.step(self.now(), event) {
+            self.effect(effect).await;
+        }
+        let (deck, outbox, session) = self.engine.versions();
+        let versions = Versions { deck, outbox, session, drained: self.done };
+        self.versions.send_if_modified(|last| std::mem::replace(last, versions) != versions);
+    }
+
+    async fn job(&mut self, job: Job) {
+        if self.jobs.send(job).await.is_err() {
+            tracing::error!("the journal's thread is gone; closing");
+            self.done = true;
+        }
+    }
+
+    async fn effect(&mut self, effect: Effect) {
+        let (backlog, hello) = (self.backlog.clone(), self.hello.clone());
+        let (workstation, ttl_ms) = (self.engine.workstation(), self.engine.settings().lease_timeout_ms);
+        match effect {
+            Effect::Hello => self.call(async move { Event::Welcomed(backlog.hello(&hello).await) }),
+            Effect::Lease(request) => {
+                self.call(async move { Event::Leased(backlog.lease(workstation, &request).await) });
+            }
+            Effect::Renew(held) => {
+                self.call(async move { Event::Renewed(backlog.renew(workstation, &held, ttl_ms).await) });
+            }
+            Effect::Release(held) => {
+                self.call(async move { Event::Released(backlog.release(workstation, &held).await) });
+            }
+            Effect::SignOff(sign_offs) => {
+                self.call(async move { Event::SignedOff(backlog.sign_off(workstation, &sign_offs).await) });
+            }
+            Effect::Score(items) => {
+                let (workers, thresholds) = (self.workers.clone(), self.thresholds.clone());
+                self.call(async move { Event::Scored(score(items, &workers, &thresholds).await) });
+            }
+            Effect::Journal(token, write) => self.job(Job::Write(token, write)).await,
+            Effect::Reply(request, reply) => {
+                if let Some(waiting) = self.replies.remove(&request) {
+                    // Whoever asked may have gone.
+                    let _ = waiting.send(reply);
+                }
+            }
+            Effect::Record(record) => log(&record),
+            Effect::Drained { cut_short } => {
+                tracing::info!(event = "drained", cut_short);
+                self.done = true;
+            }
+        }
+    }
+
+    /// Runs beside the engine; what comes of it is an event.
+    fn call(&self, call: impl Future<Output = Event> + Send + 'static) {
+        let events = self.events.clone();
+        tokio::spawn(async move {
+            // After the drain nobody waits for answers any more.
+            let _ = events.send(call.await).await;
+        });
+    }
+}
+
+/// Scores in the blocking pool, in chunks, by at most as many workers as the settings say.
+async fn score(items: Vec<LeasedItem>, workers: &Arc<Semaphore>, thresholds: &Arc<Thresholds>) -> Vec<Scored> {
+    let mut chunks = Vec::new();
+    let mut items = items.into_iter().peekable();
+    while items.peek().is_some() {
+        let chunk: Vec<LeasedItem> = items.by_ref().take(SCORING_CHUNK).collect();
+        let copy = chunk.clone();
+        let permit = workers.clone().acquire_owned().await;
+        let thresholds = thresholds.clone();
+        let work = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            chunk
+                .into_iter()
+                .map(|leased| {
+                    let result = deck_item(&leased, &thresholds);
+                    Scored { leased, result }
+                })
+                .collect::<Vec<_>>()
+        });
+        chunks.push((work, copy));
+    }
+    let mut scored = Vec::new();
+    for (work, copy) in chunks {
+        match work.await {
+            Ok(chunk) => scored.extend(chunk),
+            // A panic is one failed attempt for each of the chunk.
+            Err(error) => {
+                scored.extend(copy.into_iter().map(|leased| Scored { leased, result: Err(error.to_string()) }));
+            }
+        }
+    }
+    scored
+}
+
+fn log(record: &Record) {
+    let code = record.code.map(Code::as_str);
+    if let Some((trace_id, source_hash, match_decision)) = &record.item {
+        tracing::info!(event = record.event, code, %trace_id, source_hash, match_decision, "{}", record.message);
+    } else {
+        tracing::info!(event = record.event, code, "{}", record.message);
+    }
+}

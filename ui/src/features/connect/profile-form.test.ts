@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { formOf, readProfile, sameProfile } from "./profile-form";
+
+const FORM = { ...formOf(null), name: "Close", host: "/run/postgresql", database: "close", user: "me" };
+
+test("a filled form reads as a profile, without the spaces around", () => {
+  expect(readProfile({ ...FORM, host: " ledger.example ", rootCertificate: " /etc/ca.pem " })).toEqual({
+    profile: {
+      name: "Close",
+      host: "ledger.example",
+      port: 5432,
+      database: "close",
+      user: "me",
+      tls: "verify-full",
+      root_certificate: "/etc/ca.pem",
+    },
+  });
+});
+
+test.each([
+  ["name", { name: "  " }, /name is missing/],
+  ["database", { database: "" }, /database is missing/],
+  ["port", { port: "54x2" }, /1 to 65535/],
+  ["port", { port: "65536" }, /1 to 65535/],
+  ["port", { port: "0" }, /1 to 65535/],
+])("a wrong %s is named", (_field, part, message) => {
+  const reading = readProfile({ ...FORM, ...part });
+  expect("problem" in reading && reading.problem).toMatch(message);
+});
+
+test("without TLS there is no root certificate", () => {
+  const reading = readProfile({ ...FORM, tls: "disable", rootCertificate: "/etc/ca.pem" });
+  expect("profile" in reading && reading.profile.root_certificate).toBeNull();
+});
+
+test("a profile goes through the form unchanged", () => {
+  const reading = readProfile({ ...FORM, port: "6432" });
+  if ("problem" in reading) throw new Error(reading.problem);
+  const again = readProfile(formOf(reading.profile));
+  expect("profile" in again && sameProfile(reading.profile, again.profile)).toBe(true);
+});

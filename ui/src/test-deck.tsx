@@ -1,0 +1,93 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { render } from "@testing-library/react";
+import { vi } from "vitest";
+import { useToasts } from "./components/toast-store";
+import { useReview } from "./features/review/review-store";
+import { NOTHING_SELECTED } from "./features/review/selection";
+import type { DeckRow } from "./generated/DeckRow";
+import type { SessionView } from "./generated/SessionView";
+import { type Ipc, IpcContext } from "./ipc/ipc";
+import { createQueryClient } from "./ipc/reads";
+
+export function deckRow(id: string, part: Partial<DeckRow> = {}): DeckRow {
+  return {
+    id,
+    kind: "recon_break",
+    entity: "us-onrr",
+    counterparty: `Counterparty ${id}`,
+    amount: "10.00",
+    currency: "USD",
+    minor_units: 2,
+    submitted_at: "2026-10-05T00:00:00Z",
+    match_decision: "PARTIAL",
+    tier: "standard",
+    suggestion: { code: "ROUTE_REVIEW", label: "Review", reasons: [] },
+    partition: "p",
+    seq: "1",
+    group: null,
+    version: 1,
+    lease_ends_in_ms: 900_000,
+    note: null,
+    ...part,
+  };
+}
+
+export const SESSION: SessionView = {
+  needs: "NOTHING",
+  profile: null,
+  profiles: [],
+  reviewer: "reviewer-12",
+  workstation: "station 7",
+  link: { online: true, problem: null, next_attempt_in_ms: null, last_contact: null },
+  queue_maxsize: 100,
+  deck_count: 0,
+  saturated: false,
+  lease_ends_in_ms: null,
+  unsent: 0,
+  attention: 0,
+  undo_window_ms: 5_000,
+  reason_codes: [{ code: "WRONG_AMOUNT", label: "The amount is wrong" }],
+  warnings: [],
+  app_version: "0.1.0",
+};
+
+/** A workstation whose deck is `rows`; every command is a spy that can be told otherwise. */
+export function fakeIpc(rows: DeckRow[]) {
+  return {
+    session: vi.fn<Ipc["session"]>(async () => SESSION),
+    saveProfile: vi.fn<Ipc["saveProfile"]>(async () => SESSION),
+    connect: vi.fn<Ipc["connect"]>(async () => SESSION),
+    deck: vi.fn<Ipc["deck"]>(async () => ({ version: 1, rows })),
+    detail: vi.fn<Ipc["detail"]>(() => new Promise(() => undefined)),
+    totals: vi.fn<Ipc["totals"]>(async (ids) => ({
+      count: ids.length,
+      missing: [],
+      totals: [],
+      split_groups: [],
+      hash_total: `hash of ${ids.join(" ")}`,
+    })),
+    sign: vi.fn<Ipc["sign"]>(async ({ ids }) => ({ batch: "b1", count: ids.length, undo_ms: 5_000 })),
+    undo: vi.fn<Ipc["undo"]>(async () => ({ withdrawn: 1, too_late: 0 })),
+    release: vi.fn<Ipc["release"]>(async (ids) => ids.length),
+    outbox: vi.fn<Ipc["outbox"]>(() => new Promise(() => undefined)),
+    retryNow: vi.fn<Ipc["retryNow"]>(async () => undefined),
+    retryDead: vi.fn<Ipc["retryDead"]>(async () => undefined),
+    dismiss: vi.fn<Ipc["dismiss"]>(async () => undefined),
+    drain: vi.fn<Ipc["drain"]>(async () => undefined),
+    closeNow: vi.fn<Ipc["closeNow"]>(async () => undefined),
+    onChanged: vi.fn<Ipc["onChanged"]>(async () => () => undefined),
+  } satisfies Ipc;
+}
+
+/** Draws `screen` over `ipc`, from a window in which nothing has been done yet. */
+export function renderWith(ipc: Ipc, screen: React.ReactNode) {
+  useReview.setState({ filter: "", selection: NOTHING_SELECTED, revision: 0, batch: null, signed: null });
+  useToasts.setState({ toasts: [] });
+  const client = createQueryClient();
+  render(
+    <IpcContext value={ipc}>
+      <QueryClientProvider client={client}>{screen}</QueryClientProvider>
+    </IpcContext>,
+  );
+  return client;
+}
