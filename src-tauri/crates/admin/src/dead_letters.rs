@@ -2,13 +2,14 @@
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use sqlx::FromRow;
+use sqlx::postgres::PgRow;
+use sqlx::{FromRow, Row as _};
 
 use crate::text::{shown, table};
 use crate::{AdminError, Database};
 
 /// A dead letter, without its original.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromRow)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DeadLetter {
     /// Its identifier.
     pub id: i64,
@@ -36,11 +37,30 @@ pub struct DeadLetter {
     pub size: i64,
 }
 
+impl FromRow<'_, PgRow> for DeadLetter {
+    fn from_row(row: &PgRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            id: row.try_get("id")?,
+            first_at: row.try_get("first_at")?,
+            last_at: row.try_get("last_at")?,
+            times: row.try_get("times")?,
+            origin: row.try_get("origin")?,
+            line: row.try_get("line")?,
+            code: row.try_get("code")?,
+            class: row.try_get("class")?,
+            field: row.try_get("field")?,
+            reason: row.try_get("reason")?,
+            idempotency_key: row.try_get("idempotency_key")?,
+            size: row.try_get("original_size")?,
+        })
+    }
+}
+
 /// The latest dead letters, the newest first.
 pub async fn list(database: &Database, limit: u32) -> Result<Vec<DeadLetter>, AdminError> {
     let mut connection = database.connect().await?;
     sqlx::query_as(
-        "SELECT id, first_at, last_at, times, origin, line, code, class, field, reason, idempotency_key, original_size AS size \
+        "SELECT id, first_at, last_at, times, origin, line, code, class, field, reason, idempotency_key, original_size \
          FROM countersign.dead_letter ORDER BY last_at DESC, id DESC LIMIT $1",
     )
     .bind(i64::from(limit))

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
 use serde_json::json;
-use sqlx::{AssertSqlSafe, Connection as _, FromRow, PgConnection};
+use sqlx::postgres::PgRow;
+use sqlx::{AssertSqlSafe, Connection as _, FromRow, PgConnection, Row as _};
 
 use crate::text::{shown, table};
 use crate::{AdminError, Database};
@@ -24,7 +25,7 @@ pub enum Added {
 }
 
 /// A reviewer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromRow)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reviewer {
     /// The database login.
     pub login: String,
@@ -40,6 +41,20 @@ pub struct Reviewer {
     pub added_by: String,
     /// When one of their workstations was seen last.
     pub last_seen: Option<DateTime<Utc>>,
+}
+
+impl FromRow<'_, PgRow> for Reviewer {
+    fn from_row(row: &PgRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            login: row.try_get("login")?,
+            display_name: row.try_get("display_name")?,
+            active: row.try_get("active")?,
+            can_connect: row.try_get("can_connect")?,
+            added_at: row.try_get("added_at")?,
+            added_by: row.try_get("added_by")?,
+            last_seen: row.try_get("last_seen")?,
+        })
+    }
 }
 
 /// Makes a login a reviewer, in one transaction with its audit record. With a password, the login is created as well.

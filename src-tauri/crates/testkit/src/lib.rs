@@ -1,4 +1,4 @@
-//! What tests, the demo and the bench need around Countersign: a private PostgreSQL, a network that fails on command,
+//! What tests, the demo and the bench need around Countersign: a private `PostgreSQL`, a network that fails on command,
 //! a simulated day, and the checker of the invariants.
 
 pub mod postgres;

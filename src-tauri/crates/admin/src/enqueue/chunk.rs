@@ -2,7 +2,9 @@
 
 use countersign_domain::code::FailureClass;
 use countersign_domain::id::Digest;
-use sqlx::{PgConnection, Row as _};
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
+use sqlx::{PgConnection, Postgres, Row as _};
 
 /// The most arrivals or dead letters of one call.
 pub(crate) const CHUNK_ITEMS: usize = 500;
@@ -38,45 +40,58 @@ pub(crate) struct Answer {
     pub(crate) detail: Option<String>,
 }
 
-/// One answer for each item, in their order.
-pub(crate) async fn enqueue(connection: &mut PgConnection, items: &[Item]) -> Result<Vec<Answer>, sqlx::Error> {
-    let bodies: Vec<&str> = items.iter().map(|item| item.body.as_str()).collect();
-    let rows = sqlx::query("SELECT outcome, detail FROM countersign.enqueue($1) ORDER BY ordinal")
-        .bind(bodies)
-        .fetch_all(connection)
-        .await?;
-    complete(rows.len(), items.len())?;
+/// A call of one of the two functions that take things in.
+#[derive(Clone, Copy)]
+pub(crate) enum Call<'a> {
+    /// Arrivals that passed the gates.
+    Enqueue(&'a [Item]),
+    /// What did not get in, and where it came from.
+    DeadLetter(&'a str, &'a [DeadLetter]),
+}
+
+impl Call<'_> {
+    /// One row for each, in their order.
+    pub(crate) async fn send(self, connection: &mut PgConnection) -> Result<Vec<PgRow>, sqlx::Error> {
+        let (query, asked) = match self {
+            Self::Enqueue(items) => (enqueue(items), items.len()),
+            Self::DeadLetter(origin, letters) => (dead_letter(origin, letters), letters.len()),
+        };
+        let rows = query.fetch_all(connection).await?;
+        if rows.len() == asked {
+            Ok(rows)
+        } else {
+            Err(sqlx::Error::Protocol(format!("{} answers to {asked} items", rows.len())))
+        }
+    }
+}
+
+/// Reads the answers to [`Call::Enqueue`].
+pub(crate) fn answers(rows: &[PgRow]) -> Result<Vec<Answer>, sqlx::Error> {
     rows.iter().map(|row| Ok(Answer { outcome: row.try_get(0)?, detail: row.try_get(1)? })).collect()
 }
 
-/// For each dead letter, whether it is new.
-pub(crate) async fn dead_letter(
-    connection: &mut PgConnection,
-    origin: &str,
-    letters: &[DeadLetter],
-) -> Result<Vec<bool>, sqlx::Error> {
-    let origin = storable(origin);
-    let rows = sqlx::query(
-        "SELECT fresh FROM countersign.dead_letter($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ORDER BY ordinal",
-    )
-    .bind(letters.iter().map(|letter| letter.original.as_slice()).collect::<Vec<_>>())
-    .bind(letters.iter().map(|letter| &letter.hash.0[..]).collect::<Vec<_>>())
-    .bind(letters.iter().map(|letter| signed(letter.size)).collect::<Vec<_>>())
-    .bind(letters.iter().map(|_| origin.as_str()).collect::<Vec<_>>())
-    .bind(letters.iter().map(|letter| signed(letter.line)).collect::<Vec<_>>())
-    .bind(letters.iter().map(|letter| letter.code).collect::<Vec<_>>())
-    .bind(letters.iter().map(|letter| letter.class.as_str()).collect::<Vec<_>>())
-    .bind(letters.iter().map(|letter| letter.field.as_deref().map(storable)).collect::<Vec<_>>())
-    .bind(letters.iter().map(|letter| storable(&letter.reason)).collect::<Vec<_>>())
-    .bind(letters.iter().map(|letter| letter.key.as_deref().map(storable)).collect::<Vec<_>>())
-    .fetch_all(connection)
-    .await?;
-    complete(rows.len(), letters.len())?;
+/// Reads the answers to [`Call::DeadLetter`]: for each, whether it is new.
+pub(crate) fn new_ones(rows: &[PgRow]) -> Result<Vec<bool>, sqlx::Error> {
     rows.iter().map(|row| row.try_get(0)).collect()
 }
 
-fn complete(answers: usize, asked: usize) -> Result<(), sqlx::Error> {
-    if answers == asked { Ok(()) } else { Err(sqlx::Error::Protocol(format!("{answers} answers to {asked} items"))) }
+fn enqueue(items: &[Item]) -> Query<'_, Postgres, PgArguments> {
+    sqlx::query("SELECT outcome, detail FROM countersign.enqueue($1) ORDER BY ordinal")
+        .bind(items.iter().map(|item| item.body.as_str()).collect::<Vec<_>>())
+}
+
+fn dead_letter<'a>(origin: &str, letters: &'a [DeadLetter]) -> Query<'a, Postgres, PgArguments> {
+    sqlx::query("SELECT fresh FROM countersign.dead_letter($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ORDER BY ordinal")
+        .bind(letters.iter().map(|letter| letter.original.as_slice()).collect::<Vec<_>>())
+        .bind(letters.iter().map(|letter| &letter.hash.0[..]).collect::<Vec<_>>())
+        .bind(letters.iter().map(|letter| signed(letter.size)).collect::<Vec<_>>())
+        .bind(vec![storable(origin); letters.len()])
+        .bind(letters.iter().map(|letter| signed(letter.line)).collect::<Vec<_>>())
+        .bind(letters.iter().map(|letter| letter.code).collect::<Vec<_>>())
+        .bind(letters.iter().map(|letter| letter.class.as_str()).collect::<Vec<_>>())
+        .bind(letters.iter().map(|letter| letter.field.as_deref().map(storable)).collect::<Vec<_>>())
+        .bind(letters.iter().map(|letter| storable(&letter.reason)).collect::<Vec<_>>())
+        .bind(letters.iter().map(|letter| letter.key.as_deref().map(storable)).collect::<Vec<_>>())
 }
 
 /// What describes a dead letter may quote it, and PostgreSQL's text holds no NUL. (Its original is bytes, and stays as it is.)

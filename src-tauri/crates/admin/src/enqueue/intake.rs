@@ -7,6 +7,7 @@ use countersign_backlog::failure::{self, Step};
 use countersign_domain::code::{Code, FailureClass};
 use countersign_domain::hash;
 use countersign_engine::port::Failure;
+use sqlx::postgres::PgRow;
 use sqlx::{Connection as _, PgConnection};
 use tokio::time::{sleep, timeout};
 
@@ -14,7 +15,7 @@ use crate::text::shown;
 use crate::{AdminError, Database};
 
 use super::EnqueueReport;
-use super::chunk::{self, Answer, CHUNK_BYTES, CHUNK_ITEMS, DeadLetter, Item};
+use super::chunk::{self, Answer, CHUNK_BYTES, CHUNK_ITEMS, Call, DeadLetter, Item};
 
 /// How often a call is repeated that was not answered, or answered with "not now".
 const RETRIES: u32 = 5;
@@ -131,9 +132,9 @@ impl<'a> Intake<'a> {
     /// Sends the chunk; where the database refuses an item that the gates let through, halves lead to it, so that the rest goes in.
     async fn send_items(&mut self) -> Result<(), AdminError> {
         let items = self.items.take();
-        let mut parts: Vec<&[Item]> = vec![&items];
+        let mut parts: Vec<&[Item]> = if items.is_empty() { Vec::new() } else { vec![&items] };
         while let Some(part) = parts.pop() {
-            match self.enqueue(part).await {
+            match self.repeat(Call::Enqueue(part)).await.and_then(|rows| chunk::answers(&rows)) {
                 Ok(answers) => {
                     for (item, answer) in part.iter().zip(answers) {
                         self.answered(item, &answer).await?;
@@ -204,29 +205,18 @@ impl<'a> Intake<'a> {
         if letters.is_empty() {
             return Ok(());
         }
-        let origin = self.origin;
-        let sent = self.repeat(async |connection| chunk::dead_letter(connection, origin, &letters).await).await;
+        let sent = self.repeat(Call::DeadLetter(self.origin, &letters)).await.and_then(|rows| chunk::new_ones(&rows));
         for new in sent.map_err(|error| self.database.error("keep dead letters", Step::Version, &error))? {
             *(if new { &mut self.report.dead_letters_new } else { &mut self.report.dead_letters_seen_before }) += 1;
         }
         Ok(())
     }
 
-    async fn enqueue(&mut self, items: &[Item]) -> Result<Vec<Answer>, sqlx::Error> {
-        if items.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.repeat(async |connection| chunk::enqueue(connection, items).await).await
-    }
-
     /// Calls, and calls again while that may help. A call whose answer was lost may have taken place; then it finds duplicates.
-    async fn repeat<T>(
-        &mut self,
-        call: impl AsyncFn(&mut PgConnection) -> Result<T, sqlx::Error>,
-    ) -> Result<T, sqlx::Error> {
+    async fn repeat(&mut self, call: Call<'_>) -> Result<Vec<PgRow>, sqlx::Error> {
         let mut attempt = 0;
         loop {
-            let outcome = self.attempt(&call).await;
+            let outcome = self.attempt(call).await;
             let Err(error) = &outcome else { return outcome };
             let failure = failure::failure_of(Step::Version, error);
             if !matches!(failure, Failure::Offline | Failure::Transient) || attempt == RETRIES {
@@ -238,15 +228,12 @@ impl<'a> Intake<'a> {
     }
 
     /// A connection is kept only when its call was answered well, so that none is used in an unknown state.
-    async fn attempt<T>(
-        &mut self,
-        call: &impl AsyncFn(&mut PgConnection) -> Result<T, sqlx::Error>,
-    ) -> Result<T, sqlx::Error> {
+    async fn attempt(&mut self, call: Call<'_>) -> Result<Vec<PgRow>, sqlx::Error> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.database.try_connect().await?,
         };
-        let answer = timeout(CALL, call(&mut connection)).await.unwrap_or_else(|_| {
+        let answer = timeout(CALL, call.send(&mut connection)).await.unwrap_or_else(|_| {
             Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {CALL:?}"))))
         })?;
         self.connection = Some(connection);
