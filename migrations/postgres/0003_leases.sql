@@ -126,9 +126,9 @@ LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
             ORDER BY e.seq LIMIT p_want) AS e
         ORDER BY h.n, e.seq LIMIT p_want
     ), whole AS (
-        SELECT h.n, h.id, h.seq, h.version, h.partition_key, true AS in_line, coalesce(h.group_key, h.id::text) AS unit FROM head h
+        SELECT h.n, h.id, h.seq, h.version, h.partition_key, coalesce(h.group_key, h.id::text) AS unit FROM head h
         UNION ALL
-        SELECT g.n, e.id, e.seq, e.version, g.partition_key, false, g.group_key
+        SELECT g.n, e.id, e.seq, e.version, g.partition_key, g.group_key
         FROM (SELECT DISTINCT h.n, h.partition_key, h.group_key FROM head h WHERE h.group_key IS NOT NULL) AS g
         JOIN countersign.exception e ON e.partition_key = g.partition_key AND e.group_key = g.group_key AND e.state = 'PENDING'
         WHERE NOT EXISTS (SELECT 1 FROM head h WHERE h.id = e.id)
@@ -137,19 +137,21 @@ LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
     ), counted AS (
         SELECT u.*, sum(u.size) OVER (ORDER BY u.n, u.first) AS upto FROM unit u
     ), chosen AS MATERIALIZED (
-        SELECT w.n, w.id, w.seq, w.version, w.in_line
+        SELECT w.n, w.id, w.seq, w.version
         FROM whole w JOIN counted c ON c.n = w.n AND c.unit = w.unit
         WHERE c.upto <= p_room OR (p_empty AND c.upto = c.size)
     ), reached AS (
-        SELECT h.n, h.partition_key, h.epoch, h.lease_ms, h.head_seq,
-               coalesce((SELECT max(c.seq) FROM chosen c WHERE c.n = h.n AND c.in_line), h.after) AS after
+        -- How far: up to the first item that is left, of which a group's later items may be ahead.
+        SELECT h.n, h.partition_key, h.epoch, h.lease_ms, h.after, (
+                   SELECT e.seq FROM countersign.exception e
+                   WHERE e.partition_key = h.partition_key AND e.seq >= greatest(h.head_seq, h.after + 1) AND e.state = 'PENDING'
+                     AND e.id NOT IN (SELECT c.id FROM chosen c)
+                     AND NOT countersign.shut_out_of(p_person, e.prepared_by, e.partition_key, e.group_key)
+                   ORDER BY e.seq LIMIT 1) AS next
         FROM held h
     )
-    SELECT r.partition_key, r.epoch, r.lease_ms, r.after,
-           EXISTS (SELECT 1 FROM countersign.exception e
-                   WHERE e.partition_key = r.partition_key AND e.seq >= greatest(r.head_seq, r.after + 1) AND e.state = 'PENDING'
-                     AND NOT countersign.shut_out_of(p_person, e.prepared_by, e.partition_key, e.group_key)),
-           c.id, c.seq, c.version, b.content_hash, b.body
+    SELECT r.partition_key, r.epoch, r.lease_ms, coalesce(r.next - 1, (SELECT max(c.seq) FROM chosen c WHERE c.n = r.n), r.after),
+           r.next IS NOT NULL, c.id, c.seq, c.version, b.content_hash, b.body
     FROM reached r
     LEFT JOIN chosen c ON c.n = r.n
     LEFT JOIN countersign.exception_content b ON b.exception_id = c.id AND b.version = c.version

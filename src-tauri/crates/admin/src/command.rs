@@ -23,8 +23,8 @@ const READ_BYTES: usize = 256 * 1024;
 #[derive(Debug, Parser)]
 #[command(name = "countersign-admin", version)]
 pub(crate) struct Arguments {
-    /// The database, such as postgres://owner@db.example.com/close. Others on this machine see arguments: keep a password in the
-    /// variable, or in a password file (PGPASSFILE)
+    /// The database, such as `postgres://owner@db.example.com/close` or `postgres:///close?host=/run/postgresql&user=owner`.
+    /// Others on this machine see arguments: keep a password in the variable, or in a password file (PGPASSFILE)
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true, value_name = "URL")]
     database_url: Option<SecretString>,
     #[command(subcommand)]

@@ -78,14 +78,22 @@ impl Database {
 
     pub(crate) fn error(&self, operation: &'static str, step: Step, error: &sqlx::Error) -> AdminError {
         let place = self.place.clone();
-        let cause = failure::cause(error);
+        let mut cause = failure::cause(error);
+        if self.options.get_socket().is_none()
+            && matches!(error, sqlx::Error::Io(error) if error.kind() == io::ErrorKind::NotFound)
+        {
+            // Over a network nothing but the root certificate is a file.
+            cause.insert_str(0, "the root certificate: ");
+        }
         match failure::failure_of(step, error) {
             Failure::Offline
             | Failure::Transient
             | Failure::Refused(Problem::Tls | Problem::BadPassword | Problem::NoDatabase) => {
                 AdminError::Unreachable { place, cause }
             }
-            Failure::Refused(Problem::NoSchema) if step != Step::Connect => {
+            failure
+                if step != Step::Connect && (failure == Failure::Refused(Problem::NoSchema) || lacks_table(error)) =>
+            {
                 let cause =
                     format!("{cause}. Run `countersign-admin migrate` first, and connect as the owner of the schema");
                 AdminError::Refused { operation, place, cause }
@@ -93,6 +101,10 @@ impl Database {
             _ => AdminError::Refused { operation, place, cause },
         }
     }
+}
+
+fn lacks_table(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(sqlx::error::DatabaseError::code).as_deref() == Some("42P01")
 }
 
 #[cfg(test)]

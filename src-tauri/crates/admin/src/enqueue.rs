@@ -74,7 +74,7 @@ where
             Ok(None) => break,
             Err(error) => return Err(intake.interrupted(error)),
         };
-        let outcome = match sort(line) {
+        let outcome = match sort(&line) {
             Sorted::Blank => {
                 intake.blank();
                 continue;
@@ -95,8 +95,8 @@ enum Sorted {
     Bad(DeadLetter),
 }
 
-fn sort(line: Line<'_>) -> Sorted {
-    match line {
+fn sort(line: &Line<'_>) -> Sorted {
+    match *line {
         Line::Whole { bytes, .. } if bytes.iter().all(u8::is_ascii_whitespace) => Sorted::Blank,
         Line::Whole { number, bytes } => match gate::judge(bytes) {
             Ok(arrival) => Sorted::Good(Item {

@@ -1,5 +1,7 @@
 //! Bringing the schema up to date.
 
+use std::fmt::Write as _;
+
 use countersign_backlog::failure::{self, Step};
 use countersign_backlog::migrate::{MigrateError, Report};
 use countersign_engine::port::Failure;
@@ -30,7 +32,7 @@ pub fn describe(report: &Report) -> String {
     }
     let mut text = String::new();
     for migration in &report.applied {
-        text.push_str(&format!("Applied {}.\n", migration.name));
+        let _ = writeln!(text, "Applied {}.", migration.name);
     }
     text + &format!("Now at version {}.\n", report.version)
 }

@@ -1,5 +1,7 @@
 //! Data on a terminal. It comes from outside, and a terminal obeys what it reads.
 
+use std::fmt::Write as _;
+
 /// Text with every character that would not show as itself written as `<U+202E>`.
 pub fn shown(text: &str) -> String {
     escaped(text, |character| format!("<U+{:04X}>", u32::from(character)))
@@ -38,8 +40,11 @@ pub fn table(rows: &[Vec<String>]) -> String {
         .collect();
     let mut text = String::new();
     for row in rows {
-        let line: String = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}  ")).collect();
-        text.push_str(line.trim_end());
+        let start = text.len();
+        for (cell, &width) in row.iter().zip(&widths) {
+            let _ = write!(text, "{cell:<width$}  ");
+        }
+        text.truncate(start + text[start..].trim_end().len());
         text.push('\n');
     }
     text

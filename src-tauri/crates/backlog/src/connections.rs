@@ -23,7 +23,7 @@ const CONNECTIONS: usize = 3;
 /// A connection that rested for less is used as it is.
 const FRESH: Duration = Duration::from_secs(1);
 /// A connection that rested for longer is given up: a firewall may have forgotten it.
-const RESTED: Duration = Duration::from_secs(60);
+const RESTED: Duration = Duration::from_mins(1);
 /// How long a rested connection may take to show that it is alive.
 const PING: Duration = Duration::from_secs(3);
 
@@ -97,12 +97,9 @@ impl Connections {
     }
 
     async fn take(&self, operation: &'static str) -> Result<(PgConnection, SemaphorePermit<'_>), BacklogError> {
-        let permit = match timeout(self.timing.acquire, self.permits.acquire()).await {
-            Ok(Ok(permit)) => permit,
-            Ok(Err(_)) | Err(_) => {
-                let busy = format!("all {CONNECTIONS} connections were busy for {:?}", self.timing.acquire);
-                return Err(self.offline(operation, &busy));
-            }
+        let Ok(Ok(permit)) = timeout(self.timing.acquire, self.permits.acquire()).await else {
+            let busy = format!("all {CONNECTIONS} connections were busy for {:?}", self.timing.acquire);
+            return Err(self.offline(operation, &busy));
         };
         while let Some(Idle { mut connection, since }) = self.pop() {
             let rested = since.elapsed();

@@ -1,6 +1,5 @@
 //! What an error means: whether to try again, whether something may have happened, and who has to act.
 
-use std::error::Error as _;
 use std::io;
 
 use countersign_engine::port::{BacklogError, Failure, Problem};
@@ -40,19 +39,18 @@ pub fn sqlstate(step: Step, code: &str, message: &str) -> Failure {
     match code {
         "28P01" | "28000" => Failure::Refused(Problem::BadPassword),
         "3D000" => Failure::Refused(Problem::NoDatabase),
-        "3F000" | "42883" => Failure::Refused(Problem::NoSchema),
-        "42501" if step == Step::Call => Failure::Refused(Problem::NotAReviewer),
-        "42501" => Failure::Refused(Problem::NoSchema),
         "CS001" => Failure::Refused(Problem::NotAReviewer),
         "CS002" => Failure::Refused(Problem::UnknownWorkstation),
-        // A read-only replica, a lock that was not to be had, a cancelled statement, a server that starts or stops.
+        // Whoever may ask for the schema's version and may not call a function is no reviewer.
+        "42501" if step == Step::Call => Failure::Refused(Problem::NotAReviewer),
+        "42501" | "3F000" | "42883" => Failure::Refused(Problem::NoSchema),
+        // A read-only replica, a lock that was not to be had, a cancelled statement, a server that starts.
         "25006" | "55P03" | "57014" | "57P03" => Failure::Transient,
         // A function was replaced since this connection prepared its statement; the next connection prepares it anew.
         "0A000" if message.contains("cached plan") => Failure::Transient,
-        // Whether the statement took place is unknown, or the session was ended by the server.
-        "40003" | "57P01" | "57P02" | "57P04" | "57P05" => Failure::Offline,
-        // A prepared statement that is somebody else's, or gone: a pooler between here and the server.
-        "26000" | "42P05" => Failure::Offline,
+        // Whether the statement took place is unknown (40003); the server ended the session (57P…); a prepared statement is gone,
+        // or somebody else's, so that a pooler is between here and the server (26000, 42P05).
+        "40003" | "57P01" | "57P02" | "57P04" | "57P05" | "26000" | "42P05" => Failure::Offline,
         _ => match code.get(..2) {
             Some("08") => Failure::Offline,
             // Deadlocks and serialization; out of memory, disk or connections; input and output of the server itself.
@@ -69,9 +67,9 @@ pub fn cause(error: &sqlx::Error) -> String {
             let code = answer.code().unwrap_or_default();
             format!("{} ({code})", answer.message())
         }
-        sqlx::Error::Io(error) => rustls_error(error).map_or_else(|| error.to_string(), ToString::to_string),
+        sqlx::Error::Io(error) => rustls_error(error).map_or_else(|| error.to_string(), in_words),
         sqlx::Error::Tls(source) => source.to_string(),
-        other => other.source().map_or_else(|| other.to_string(), |source| format!("{other}: {source}")),
+        other => other.to_string(),
     }
 }
 
@@ -81,7 +79,7 @@ pub(crate) fn explain(operation: &'static str, target: &Target, step: Step, erro
     let cause = cause(error);
     let message = if is_pooler(error) {
         format!(
-            "{target} is behind a connection pooler in transaction mode, which Countersign cannot work through: {cause}. \
+            "{target} is behind a connection pooler (such as PgBouncer), which Countersign cannot work through: {cause}. \
              Enter the address of PostgreSQL itself"
         )
     } else {
@@ -141,6 +139,27 @@ fn io_failure(error: &io::Error) -> Failure {
         ) => Failure::Refused(Problem::Tls),
         _ => Failure::Offline,
     }
+}
+
+fn in_words(error: &rustls::Error) -> String {
+    use rustls::CertificateError::{
+        Expired, ExpiredContext, NotValidForName, NotValidForNameContext, NotValidYet, NotValidYetContext,
+        UnknownIssuer,
+    };
+    let words = match error {
+        rustls::Error::InvalidCertificate(Expired | ExpiredContext { .. }) => "the server's certificate has expired",
+        rustls::Error::InvalidCertificate(NotValidYet | NotValidYetContext { .. }) => {
+            "the server's certificate is not valid yet, or this machine's clock is slow"
+        }
+        rustls::Error::InvalidCertificate(NotValidForName | NotValidForNameContext { .. }) => {
+            "the server's certificate is for another host"
+        }
+        rustls::Error::InvalidCertificate(UnknownIssuer) => {
+            "the server's certificate is signed by an authority that is not known here; name its root certificate"
+        }
+        _ => return error.to_string(),
+    };
+    format!("{words} ({error})")
 }
 
 fn rustls_error(error: &io::Error) -> Option<&rustls::Error> {

@@ -54,6 +54,12 @@ const BOOKKEEPING: &str = "
     AS 'SELECT max(m.version) FROM countersign.schema_migration m';
     GRANT EXECUTE ON FUNCTION countersign.schema_version() TO PUBLIC;";
 
+/// Names this release's migrations by what is in them: another text, another name.
+pub fn fingerprint() -> String {
+    let all: String = MIGRATIONS.iter().map(|migration| migration.sql).collect();
+    hash::sha256(all.as_bytes()).to_string()[..16].to_owned()
+}
+
 /// The version that this release works with.
 pub fn latest() -> i32 {
     MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0)

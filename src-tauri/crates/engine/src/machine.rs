@@ -361,7 +361,7 @@ impl Engine {
             None
         } else {
             let renew = (!self.leases.is_empty()).then_some(self.renew_at_ms);
-            let lease = self.wants_lease().then_some(self.lease_at_ms);
+            let lease = self.wants_lease(now).then_some(self.lease_at_ms);
             let pause = (self.control_at_ms > now.mono_ms).then_some(self.control_at_ms);
             [renew, lease].into_iter().flatten().map(|at| at.max(self.control_at_ms)).chain(pause).min()
         };
@@ -371,7 +371,7 @@ impl Engine {
 
     /// Decides what to ask for next.
     fn pump(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        self.note_saturation(effects);
+        self.note_saturation(now, effects);
         if self.drain.is_some_and(|drain| drain.done) || self.finish_drain(now, effects) {
             return;
         }
@@ -413,16 +413,16 @@ impl Engine {
     }
 
     /// Whether the deck has room for a call to be worth its while.
-    fn wants_lease(&self) -> bool {
+    fn wants_lease(&self, now: Now) -> bool {
         let enough = (self.settings.lease_prefetch / 2).max(1) as usize;
-        self.drain.is_none() && !self.saturated && (self.room() >= enough || self.undecided() == 0)
+        self.drain.is_none() && !self.saturated && (self.room(now) >= enough || self.undecided() == 0)
     }
 
     fn next_lease(&self, now: Now) -> Option<LeaseRequest> {
-        if !self.wants_lease() || now.mono_ms < self.lease_at_ms {
+        if !self.wants_lease(now) || now.mono_ms < self.lease_at_ms {
             return None;
         }
-        let room = u32::try_from(self.room()).unwrap_or(u32::MAX);
+        let room = u32::try_from(self.room(now)).unwrap_or(u32::MAX);
         Some(LeaseRequest {
             want: self.settings.lease_prefetch.min(room),
             room,
@@ -437,12 +437,13 @@ impl Engine {
         self.deck.len() + self.scoring.len()
     }
 
-    fn room(&self) -> usize {
-        (self.settings.queue_maxsize as usize).saturating_sub(self.undecided())
+    /// What can still be withdrawn keeps its place: it may come back.
+    fn room(&self, now: Now) -> usize {
+        (self.settings.queue_maxsize as usize).saturating_sub(self.undecided() + self.outbox.counts(now.mono_ms).held)
     }
 
-    fn note_saturation(&mut self, effects: &mut Vec<Effect>) {
-        let saturated = self.room() == 0 || self.outbox.len() >= OUTBOX_BOUND;
+    fn note_saturation(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        let saturated = self.room(now) == 0 || self.outbox.len() >= OUTBOX_BOUND;
         if saturated != self.saturated {
             self.saturated = saturated;
             self.session_version += 1;

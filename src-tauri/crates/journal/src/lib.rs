@@ -1,6 +1,6 @@
 //! The workstation's journal: leases, the deck, the outbox and local dead letters in one `SQLite` file.
 //!
-//! One owner, one connection, one thread. Whatever [`Journal::write`](countersign_engine::port::Journal::write) accepted survives a
+//! One owner, one connection, one thread. Whatever [`Journal::write`] accepted survives a
 //! crash or a power cut that follows; whatever it refused left no trace. A journal of a newer release, a file of another program and
 //! a damaged file are told apart and told in words, and none of them is changed. Times and randomness come in as arguments.
 

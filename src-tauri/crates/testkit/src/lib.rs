@@ -1,5 +1,9 @@
 //! What tests, the demo and the bench need around Countersign: a private `PostgreSQL`, a network that fails on command,
 //! a simulated day, and the checker of the invariants.
 
+pub mod conformance;
+pub mod generate;
+pub mod installation;
 pub mod postgres;
 pub mod proxy;
+pub mod sim;

@@ -140,19 +140,18 @@ impl<'a> Intake<'a> {
                         self.answered(item, &answer).await?;
                     }
                 }
-                Err(error) if is_about_data(&error) => match part {
-                    [item] => {
+                Err(error) if is_about_data(&error) => {
+                    if let [item] = part {
                         self.report.refused += 1;
                         let reason = failure::cause(&error);
                         self.keep_after_all(item, Code::PoisonMessage.as_str(), FailureClass::Structural, reason)
                             .await?;
+                        continue;
                     }
-                    _ => {
-                        // The first half is taken next: the order of arrival is the order in a partition.
-                        let (first, second) = part.split_at(part.len() / 2);
-                        parts.extend([second, first]);
-                    }
-                },
+                    // The first half is taken next: the order of arrival is the order in a partition.
+                    let (first, second) = part.split_at(part.len() / 2);
+                    parts.extend([second, first]);
+                }
                 Err(error) => return Err(self.database.error("enqueue", Step::Version, &error)),
             }
         }

@@ -53,8 +53,8 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         if self.buffer.capacity() > BUFFER_BYTES {
             self.buffer.shrink_to(BUFFER_BYTES);
         }
-        // One byte more than an arrival may have, for the CR of its end.
-        let Some(ended) = take(&mut self.reader, ARRIVAL_BYTES + 1, |part| self.buffer.extend_from_slice(part)).await?
+        // Room for an arrival and its end.
+        let Some(ended) = take(&mut self.reader, ARRIVAL_BYTES + 2, |part| self.buffer.extend_from_slice(part)).await?
         else {
             return Ok(None);
         };

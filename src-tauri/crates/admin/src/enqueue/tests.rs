@@ -11,9 +11,9 @@ use crate::Database;
 #[test]
 fn a_line_is_blank_or_an_arrival_or_a_dead_letter() {
     for blank in [&b""[..], b"  ", b"\t\r"] {
-        assert!(matches!(sort(Line::Whole { number: 1, bytes: blank }), Sorted::Blank), "{blank:?}");
+        assert!(matches!(sort(&Line::Whole { number: 1, bytes: blank }), Sorted::Blank), "{blank:?}");
     }
-    let Sorted::Bad(letter) = sort(Line::Whole { number: 7, bytes: b"{\"idempotency_key\":\"k\"}" }) else {
+    let Sorted::Bad(letter) = sort(&Line::Whole { number: 7, bytes: b"{\"idempotency_key\":\"k\"}" }) else {
         unreachable!("it is no arrival")
     };
     assert_eq!((letter.line, letter.code, letter.class.as_str()), (7, "POISON_MESSAGE", "STRUCTURAL"));
@@ -26,7 +26,7 @@ fn a_line_is_blank_or_an_arrival_or_a_dead_letter() {
 fn a_line_that_is_too_long_says_how_long_it_is() {
     let size = ARRIVAL_BYTES as u64 * 3;
     let hash = hash::sha256(b"all of it");
-    let Sorted::Bad(letter) = sort(Line::TooLong { number: 2, start: b"{\"schema", size, hash }) else {
+    let Sorted::Bad(letter) = sort(&Line::TooLong { number: 2, start: b"{\"schema", size, hash }) else {
         unreachable!("it is no arrival")
     };
     assert_eq!((letter.size, letter.hash), (size, hash));

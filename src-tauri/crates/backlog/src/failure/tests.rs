@@ -87,7 +87,7 @@ fn a_message_names_the_place_and_the_cause() {
     let explained = explain("lease", &target(), Step::Connect, &error);
     assert_eq!(explained.code(), "TLS");
     assert!(explained.message.contains("close at db.example.com:5432"), "{explained}");
-    assert!(explained.message.contains("expired"), "{explained}");
+    assert!(explained.message.contains("has expired"), "{explained}");
     let error = sqlx::Error::Io(io::ErrorKind::ConnectionRefused.into());
     let explained = explain("lease", &target(), Step::Connect, &error);
     assert_eq!(explained.code(), "UNREACHABLE");

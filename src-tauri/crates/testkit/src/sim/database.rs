@@ -1,0 +1,377 @@
+//! The database's two protocols, simulated: a model to test workstations against, and to be held against the real one.
+
+use std::collections::BTreeMap;
+
+use countersign_domain::gate;
+use countersign_domain::hash;
+use countersign_domain::id::{ContentHash, Epoch, ExceptionId, PartitionKey, Seq, SignOffKey, WorkstationId};
+use countersign_domain::sign_off::{Answer, Decision, OtherDecision, Outcome, SignOff};
+use countersign_engine::port::{Held, LeaseReply, LeaseRequest, LeasedItem, LeasedPartition, Renewed};
+
+use chrono::{DateTime, Utc};
+
+/// One exception.
+#[derive(Debug, Clone)]
+pub struct Item {
+    /// Its identifier.
+    pub id: ExceptionId,
+    /// Its key.
+    pub key: String,
+    /// Its partition and place.
+    pub place: (PartitionKey, Seq),
+    group: Option<String>,
+    prepared_by: Vec<String>,
+    source_hash: String,
+    version: u32,
+    body: String,
+    content: ContentHash,
+    /// Who decided what, when.
+    pub decided: Option<(String, Decision, DateTime<Utc>)>,
+    /// The number of its effect.
+    pub effect: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Partition {
+    epoch: i64,
+    holder: Option<(WorkstationId, String)>,
+    lease_until_ms: Option<u64>,
+    items: Vec<ExceptionId>,
+}
+
+/// An accepted sign-off.
+#[derive(Debug, Clone)]
+struct Accepted {
+    sign_off: SignOff,
+    outcome: Outcome,
+}
+
+/// The whole database.
+#[derive(Debug, Default)]
+pub struct Database {
+    items: BTreeMap<ExceptionId, Item>,
+    by_key: BTreeMap<String, ExceptionId>,
+    partitions: BTreeMap<PartitionKey, Partition>,
+    sign_offs: BTreeMap<SignOffKey, Accepted>,
+    effects: u64,
+    /// How many effects were written for each exception; never more than one.
+    pub effect_counts: BTreeMap<ExceptionId, u32>,
+}
+
+impl Database {
+    /// Takes a canonical body in; the outcome as the database names it.
+    pub fn enqueue(&mut self, body: &str) -> &'static str {
+        let content = gate::read_body(body).expect("only what passed the gates is enqueued");
+        let partition = PartitionKey(content.partition_key);
+        if let Some(item) = self.by_key.get(&content.idempotency_key).and_then(|id| self.items.get_mut(id)) {
+            if item.source_hash == content.source_hash {
+                return "DUPLICATE";
+            }
+            if item.decided.is_some() || item.place.0 != partition {
+                return "CONFLICT";
+            }
+            item.version += 1;
+            item.source_hash = content.source_hash;
+            body.clone_into(&mut item.body);
+            item.content = hash::content_hash(body);
+            item.prepared_by.extend(content.prepared_by);
+            return "CORRECTED";
+        }
+        let id = ExceptionId(i64::try_from(self.items.len()).expect("fewer than 2^63 items") + 1);
+        let entry = self.partitions.entry(partition.clone()).or_default();
+        entry.items.push(id);
+        let seq = Seq(i64::try_from(entry.items.len()).expect("fewer than 2^63 items"));
+        let item = Item {
+            id,
+            key: content.idempotency_key.clone(),
+            place: (partition, seq),
+            group: content.group_key,
+            prepared_by: content.prepared_by,
+            source_hash: content.source_hash,
+            version: 1,
+            body: body.to_owned(),
+            content: hash::content_hash(body),
+            decided: None,
+            effect: None,
+        };
+        self.by_key.insert(content.idempotency_key, id);
+        self.items.insert(id, item);
+        "ENQUEUED"
+    }
+
+    /// Every exception.
+    pub fn items(&self) -> impl Iterator<Item = &Item> {
+        self.items.values()
+    }
+
+    /// Accepted sign-offs by key: their exception and first outcome.
+    pub fn accepted(&self) -> impl Iterator<Item = (SignOffKey, ExceptionId)> {
+        self.sign_offs.iter().map(|(key, accepted)| (*key, accepted.sign_off.exception))
+    }
+
+    /// Partitions under a lease now.
+    pub fn leased(&self, now_ms: u64) -> usize {
+        self.partitions
+            .values()
+            .filter(|partition| partition.lease_until_ms.is_some_and(|until| until >= now_ms))
+            .count()
+    }
+
+    fn expire(&mut self, now_ms: u64) {
+        for partition in self.partitions.values_mut() {
+            if partition.lease_until_ms.is_some_and(|until| until < now_ms) {
+                partition.lease_until_ms = None;
+            }
+        }
+    }
+
+    fn signable(&self, id: ExceptionId, person: &str) -> bool {
+        let item = &self.items[&id];
+        let shut_out = |item: &Item| item.prepared_by.iter().any(|preparer| preparer == person);
+        let in_group = |other: &Item| {
+            item.group.is_some()
+                && other.group == item.group
+                && other.place.0 == item.place.0
+                && other.decided.is_none()
+        };
+        item.decided.is_none()
+            && !shut_out(item)
+            && !self.items.values().any(|other| in_group(other) && shut_out(other))
+    }
+
+    fn hand_out(&self, key: &PartitionKey, after: Seq, want: usize, person: &str) -> (Vec<ExceptionId>, bool) {
+        let open: Vec<ExceptionId> = self.partitions[key]
+            .items
+            .iter()
+            .copied()
+            .filter(|id| self.items[id].place.1 > after && self.signable(*id, person))
+            .collect();
+        // Groups of generated arrivals are contiguous; one that the limit falls into goes whole.
+        let mut end = want.min(open.len());
+        while end > 0
+            && end < open.len()
+            && self.items[&open[end]].group.is_some()
+            && self.items[&open[end]].group == self.items[&open[end - 1]].group
+        {
+            end += 1;
+        }
+        (open[..end].to_vec(), end < open.len())
+    }
+
+    /// As `countersign.lease`.
+    pub fn lease(
+        &mut self,
+        now_ms: u64,
+        workstation: WorkstationId,
+        person: &str,
+        request: &LeaseRequest,
+    ) -> LeaseReply {
+        self.expire(now_ms);
+        let mut reply = LeaseReply::default();
+        let mut left = request.want as usize;
+        let own: Vec<PartitionKey> = self
+            .partitions
+            .iter()
+            .filter(|(_, partition)| {
+                partition.lease_until_ms.is_some()
+                    && partition.holder.as_ref().is_some_and(|(holder, _)| *holder == workstation)
+            })
+            .map(|(key, _)| key.clone())
+            .collect();
+        for key in own {
+            let after =
+                request.held.iter().find(|cursor| cursor.partition == key).map_or(Seq(0), |cursor| cursor.after);
+            self.append(&mut reply, &mut left, now_ms, &key, after, person);
+        }
+        let free: Vec<PartitionKey> = self
+            .partitions
+            .iter()
+            .filter(|(_, partition)| {
+                partition.lease_until_ms.is_none() && partition.items.iter().any(|id| self.signable(*id, person))
+            })
+            .map(|(key, _)| key.clone())
+            .collect();
+        for key in free {
+            if left == 0 {
+                break;
+            }
+            let partition = self.partitions.get_mut(&key).expect("just listed");
+            partition.epoch += 1;
+            partition.holder = Some((workstation, person.to_owned()));
+            partition.lease_until_ms = Some(now_ms + u64::from(request.ttl_ms));
+            self.append(&mut reply, &mut left, now_ms, &key, Seq(0), person);
+        }
+        reply
+    }
+
+    fn append(
+        &self,
+        reply: &mut LeaseReply,
+        left: &mut usize,
+        now_ms: u64,
+        key: &PartitionKey,
+        after: Seq,
+        person: &str,
+    ) {
+        let (ids, more) = self.hand_out(key, after, *left, person);
+        *left = left.saturating_sub(ids.len());
+        let partition = &self.partitions[key];
+        let epoch = Epoch(partition.epoch);
+        let lease_ms = partition.lease_until_ms.unwrap_or(now_ms).saturating_sub(now_ms);
+        reply.partitions.push(LeasedPartition {
+            partition: key.clone(),
+            epoch,
+            lease_ms: u32::try_from(lease_ms).unwrap_or(u32::MAX),
+            after: ids.last().map_or(after, |id| self.items[id].place.1),
+            more,
+        });
+        reply.items.extend(ids.into_iter().map(|id| {
+            let item = &self.items[&id];
+            let (partition, seq) = item.place.clone();
+            LeasedItem {
+                id,
+                partition,
+                epoch,
+                seq,
+                version: item.version,
+                content: item.content,
+                body: item.body.clone(),
+            }
+        }));
+    }
+
+    fn stands(&self, workstation: WorkstationId, person: &str, held: &Held) -> bool {
+        self.partitions.get(&held.partition).is_some_and(|partition| {
+            Epoch(partition.epoch) == held.epoch
+                && partition
+                    .holder
+                    .as_ref()
+                    .is_some_and(|(holder, reviewer)| *holder == workstation && reviewer == person)
+        })
+    }
+
+    /// As `countersign.renew`.
+    pub fn renew(
+        &mut self,
+        now_ms: u64,
+        workstation: WorkstationId,
+        person: &str,
+        held: &[Held],
+        ttl_ms: u32,
+    ) -> Vec<Renewed> {
+        let standing: Vec<Held> = held.iter().filter(|held| self.stands(workstation, person, held)).cloned().collect();
+        for held in &standing {
+            self.partitions.get_mut(&held.partition).expect("it stands").lease_until_ms =
+                Some(now_ms + u64::from(ttl_ms));
+        }
+        standing.into_iter().map(|held| Renewed { held, lease_ms: ttl_ms }).collect()
+    }
+
+    /// As `countersign.release`.
+    pub fn release(&mut self, workstation: WorkstationId, person: &str, held: &[Held]) {
+        for held in held {
+            if self.stands(workstation, person, held) {
+                self.partitions.get_mut(&held.partition).expect("it stands").lease_until_ms = None;
+            }
+        }
+    }
+
+    /// As `countersign.sign_off`.
+    pub fn sign_off(
+        &mut self,
+        wall: DateTime<Utc>,
+        workstation: WorkstationId,
+        person: &str,
+        sign_offs: &[SignOff],
+    ) -> Vec<Answer> {
+        let mut answers: Vec<Answer> =
+            sign_offs.iter().map(|sign_off| self.decide(wall, workstation, person, sign_off)).collect();
+        // Effects follow once the whole call is decided.
+        let touched: Vec<PartitionKey> = sign_offs
+            .iter()
+            .filter_map(|sign_off| self.items.get(&sign_off.exception))
+            .map(|item| item.place.0.clone())
+            .collect();
+        for key in touched {
+            for id in self.partitions[&key].items.clone() {
+                let item = self.items.get_mut(&id).expect("it is in its partition");
+                if item.decided.is_none() {
+                    break;
+                }
+                if item.effect.is_none() {
+                    self.effects += 1;
+                    item.effect = Some(self.effects);
+                    *self.effect_counts.entry(id).or_default() += 1;
+                }
+            }
+        }
+        for (answer, sign_off) in answers.iter_mut().zip(sign_offs) {
+            if answer.outcome == Outcome::Held && self.items[&sign_off.exception].effect.is_some() {
+                answer.outcome = Outcome::Committed;
+                self.sign_offs.get_mut(&sign_off.key).expect("just accepted").outcome = Outcome::Committed;
+            }
+        }
+        answers
+    }
+
+    fn decide(&mut self, wall: DateTime<Utc>, workstation: WorkstationId, person: &str, sign_off: &SignOff) -> Answer {
+        let plain = |outcome| Answer { outcome, first_outcome: None, other: None };
+        let Some(item) = self.items.get(&sign_off.exception) else { return plain(Outcome::NotEligible) };
+        if sign_off.key != hash::sign_off_key(&item.key, sign_off.content, sign_off.decision, person) {
+            return plain(Outcome::KeyReused);
+        }
+        if let Some(first) = self.sign_offs.get(&sign_off.key) {
+            let same = |a: &SignOff, b: &SignOff| {
+                (&a.reason, &a.comment, a.decided_at) == (&b.reason, &b.comment, b.decided_at)
+            };
+            return if same(&first.sign_off, sign_off) {
+                Answer { outcome: Outcome::Duplicate, first_outcome: Some(first.outcome), other: None }
+            } else {
+                plain(Outcome::KeyReused)
+            };
+        }
+        if item.prepared_by.iter().any(|preparer| preparer == person) {
+            return plain(Outcome::Preparer);
+        }
+        let other = item.decided.clone().map(|(reviewer, decision, at)| OtherDecision { reviewer, decision, at });
+        let held = Held { partition: item.place.0.clone(), epoch: sign_off.epoch };
+        if !self.stands(workstation, person, &held) {
+            return Answer { outcome: Outcome::LeaseSuperseded, first_outcome: None, other };
+        }
+        if other.is_some() {
+            return Answer { outcome: Outcome::AlreadyDecided, first_outcome: None, other };
+        }
+        if item.content != sign_off.content {
+            return plain(Outcome::StaleVersion);
+        }
+        self.items.get_mut(&sign_off.exception).expect("just looked at").decided =
+            Some((person.to_owned(), sign_off.decision, wall));
+        self.sign_offs.insert(sign_off.key, Accepted { sign_off: sign_off.clone(), outcome: Outcome::Held });
+        plain(Outcome::Held)
+    }
+
+    /// What is wrong with the database alone.
+    pub fn defects(&self) -> Vec<String> {
+        let mut defects = Vec::new();
+        for (id, count) in &self.effect_counts {
+            if *count != 1 {
+                defects.push(format!("exception {id} has {count} effects"));
+            }
+        }
+        for (key, partition) in &self.partitions {
+            let effects: Vec<Option<u64>> = partition.items.iter().map(|id| self.items[id].effect).collect();
+            let written: Vec<u64> = effects.iter().flatten().copied().collect();
+            if !written.is_sorted() || effects.iter().skip_while(|effect| effect.is_some()).any(Option::is_some) {
+                defects.push(format!("the effects of {} are out of order: {effects:?}", key.0));
+            }
+        }
+        let mut decided: Vec<ExceptionId> = self.accepted().map(|(_, id)| id).collect();
+        decided.sort_unstable();
+        let signed = decided.len();
+        decided.dedup();
+        if decided.len() != signed {
+            defects.push("an exception was accepted twice".to_owned());
+        }
+        defects
+    }
+}

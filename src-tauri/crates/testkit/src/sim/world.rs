@@ -1,0 +1,557 @@
+//! Workstations, people, a network and a clock: a day as a sequence of events in the order of their time.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+use chrono::{DateTime, Utc};
+use countersign_domain::hash;
+use countersign_domain::id::{BatchId, ExceptionId, SignOffKey, WorkstationId};
+use countersign_domain::scoring::Thresholds;
+use countersign_domain::settings::Settings;
+use countersign_domain::sign_off::Decision;
+use countersign_engine::port::{BacklogError, Failure, Journal, Stage, Welcome};
+use countersign_engine::{Command, Effect, Engine, Event, Now, Reply, RequestId, Scored, deck_item};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use uuid::Uuid;
+
+use super::database::Database;
+use super::journal::MemoryJournal;
+use crate::generate::Arrival;
+
+/// How long people work and things break, then how long the world has to heal.
+const WORK_MS: u64 = 4 * 3_600_000;
+const HEAL_MS: u64 = 2 * 3_600_000;
+/// A day with more events than this runs away.
+const EVENTS: u64 = 3_000_000;
+
+/// What a day is like.
+#[derive(Debug, Clone)]
+pub struct Day {
+    /// Decides everything else.
+    pub seed: u64,
+    /// Workstations, each with a reviewer of its own.
+    pub workstations: usize,
+    /// Exceptions.
+    pub exceptions: u64,
+    /// Partitions they are in.
+    pub partitions: u64,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DayReport {
+    /// Decisions that were durable when the window said "signed", and were not withdrawn.
+    pub signed: usize,
+    /// Accepted by the database.
+    pub accepted: usize,
+    /// Refused by the database.
+    pub refused: usize,
+    /// Answers of DUPLICATE.
+    pub duplicates: usize,
+    /// Crashes of workstations.
+    pub crashes: usize,
+    /// Calls whose request or answer was lost.
+    pub lost_calls: usize,
+    /// Corrections from upstream.
+    pub corrections: usize,
+}
+
+#[derive(Debug)]
+enum What {
+    /// An event for the engine of this life of the workstation.
+    Engine(usize, u32, Event),
+    /// The timer of this life.
+    Wakeup(usize, u32),
+    /// The person looks at the deck.
+    Person(usize),
+    Crash(usize),
+    Outage(usize, bool),
+    DiskFull(usize, bool),
+    Correction,
+}
+
+struct Station {
+    engine: Engine,
+    journal: MemoryJournal,
+    reviewer: String,
+    life: u32,
+    born_ms: u64,
+    wakeup_ms: Option<u64>,
+    online: bool,
+    lossy: bool,
+    last_request: u64,
+    signing: BTreeMap<RequestId, BatchId>,
+    batches: Vec<BatchId>,
+}
+
+struct World {
+    day: Day,
+    random: ChaCha8Rng,
+    now_ms: u64,
+    order: u64,
+    queue: BinaryHeap<Reverse<(u64, u64)>>,
+    events: BTreeMap<u64, What>,
+    database: Database,
+    stations: Vec<Station>,
+    revisions: BTreeMap<u64, u32>,
+    promised: BTreeSet<SignOffKey>,
+    report: DayReport,
+    healing: bool,
+}
+
+/// Runs a day. `Err` names the invariant that broke, with the seed that replays it.
+pub fn run_day(day: &Day) -> Result<DayReport, String> {
+    let mut world = World::new(day.clone());
+    let mut steps = 0;
+    let end = WORK_MS + HEAL_MS;
+    while let Some(Reverse((at, order))) = world.queue.pop() {
+        if at > end {
+            break;
+        }
+        steps += 1;
+        if steps > EVENTS {
+            return Err(format!(
+                "seed {}: more than {EVENTS} events in a day; something runs in a circle at {} ms",
+                day.seed, world.now_ms
+            ));
+        }
+        if at >= WORK_MS && !world.healing {
+            world.heal(at);
+        }
+        world.now_ms = at;
+        let what = world.events.remove(&order).expect("queued with its event");
+        world.happen(what)?;
+    }
+    world.check()
+}
+
+impl World {
+    fn new(day: Day) -> Self {
+        let mut world = Self {
+            random: ChaCha8Rng::seed_from_u64(day.seed),
+            now_ms: 0,
+            order: 0,
+            queue: BinaryHeap::new(),
+            events: BTreeMap::new(),
+            database: Database::default(),
+            stations: Vec::new(),
+            revisions: BTreeMap::new(),
+            promised: BTreeSet::new(),
+            report: DayReport::default(),
+            healing: false,
+            day,
+        };
+        for number in 0..world.day.exceptions {
+            world.database.enqueue(&world.arrival(number).1);
+        }
+        for index in 0..world.day.workstations {
+            let journal = MemoryJournal::new(WorkstationId(Uuid::from_u128(1_000 + index as u128)));
+            let engine = world.engine(&journal);
+            world.stations.push(Station {
+                engine,
+                journal,
+                reviewer: format!("reviewer-{index}"),
+                life: 0,
+                born_ms: 0,
+                wakeup_ms: None,
+                online: true,
+                lossy: true,
+                last_request: 0,
+                signing: BTreeMap::new(),
+                batches: Vec::new(),
+            });
+            world.at(1, What::Wakeup(index, 0));
+            world.at(1_000, What::Person(index));
+            for (mean_ms, what) in [
+                (1_800_000, What::Crash(index)),
+                (900_000, What::Outage(index, true)),
+                (2_700_000, What::DiskFull(index, true)),
+            ] {
+                let first = world.random.random_range(0..mean_ms * 2);
+                world.at(first, what);
+            }
+        }
+        world.at(600_000, What::Correction);
+        world
+    }
+
+    fn engine(&mut self, journal: &MemoryJournal) -> Engine {
+        let settings = Settings {
+            queue_maxsize: 40,
+            lease_prefetch: 20,
+            lease_timeout_ms: 120_000,
+            commit_batch: self.random.random_range(1..=30),
+            ..Settings::default()
+        };
+        let restored = journal.clone().restore().expect("reading a simulated disk never fails");
+        let seed = self.random.random();
+        Engine::new(settings, restored, seed, Now { mono_ms: 0, wall: self.wall() })
+    }
+
+    fn arrival(&self, number: u64) -> (u64, String) {
+        let partition = format!("partition-{}", number % self.day.partitions);
+        let preparers = [format!("reviewer-{}", number % 7), "somebody".to_owned()];
+        // A fifth of the partitions hold groups of three.
+        let group = (number % self.day.partitions)
+            .is_multiple_of(5)
+            .then(|| format!("group-{}", number / self.day.partitions / 3));
+        let mut arrival = Arrival::new(number, &partition);
+        let prepared_by: Vec<&str> =
+            if number.is_multiple_of(4) { preparers.iter().map(String::as_str).collect() } else { vec!["somebody"] };
+        arrival.prepared_by = &prepared_by;
+        arrival.group = group.as_deref();
+        arrival.revision = self.revisions.get(&number).copied().unwrap_or(1);
+        (number, arrival.body())
+    }
+
+    fn wall(&self) -> DateTime<Utc> {
+        DateTime::from_timestamp_millis(1_790_000_000_000 + i64::try_from(self.now_ms).unwrap_or(0)).unwrap_or_default()
+    }
+
+    fn now_of(&self, index: usize) -> Now {
+        Now { mono_ms: self.now_ms - self.stations[index].born_ms, wall: self.wall() }
+    }
+
+    fn at(&mut self, in_ms: u64, what: What) {
+        self.order += 1;
+        self.events.insert(self.order, what);
+        self.queue.push(Reverse((self.now_ms + in_ms, self.order)));
+    }
+
+    fn heal(&mut self, at: u64) {
+        self.healing = true;
+        self.now_ms = at;
+        for index in 0..self.stations.len() {
+            self.stations[index].lossy = false;
+            self.stations[index].online = true;
+            self.stations[index].journal.set_full(false);
+        }
+    }
+
+    fn happen(&mut self, what: What) -> Result<(), String> {
+        match what {
+            What::Engine(index, life, event) if life == self.stations[index].life => self.step(index, event),
+            What::Wakeup(index, life)
+                if life == self.stations[index].life
+                    && self.stations[index].wakeup_ms.is_none_or(|at| at <= self.now_ms) =>
+            {
+                self.stations[index].wakeup_ms = None;
+                self.step(index, Event::Tick)
+            }
+            What::Engine(..) | What::Wakeup(..) => Ok(()),
+            What::Person(index) => self.person(index),
+            What::Crash(_) | What::Outage(_, true) | What::DiskFull(_, true) | What::Correction if self.healing => {
+                Ok(())
+            }
+            What::Crash(index) => {
+                self.report.crashes += 1;
+                let engine = self.engine(&self.stations[index].journal.clone());
+                let station = &mut self.stations[index];
+                station.engine = engine;
+                station.life += 1;
+                station.born_ms = self.now_ms;
+                station.wakeup_ms = None;
+                station.signing.clear();
+                let life = station.life;
+                self.at(0, What::Wakeup(index, life));
+                let next = self.random.random_range(60_000..3_600_000);
+                self.at(next, What::Crash(index));
+                Ok(())
+            }
+            What::Outage(index, begins) => {
+                self.stations[index].online = !begins;
+                let next = self.random.random_range(1_000..if begins { 400_000 } else { 1_800_000 });
+                self.at(next, What::Outage(index, !begins));
+                Ok(())
+            }
+            What::DiskFull(index, begins) => {
+                self.stations[index].journal.set_full(begins);
+                let next = self.random.random_range(1_000..if begins { 60_000 } else { 3_600_000 });
+                self.at(next, What::DiskFull(index, !begins));
+                Ok(())
+            }
+            What::Correction => {
+                let number = self.random.random_range(0..self.day.exceptions);
+                *self.revisions.entry(number).or_insert(1) += 1;
+                let body = self.arrival(number).1;
+                if self.database.enqueue(&body) == "CORRECTED" {
+                    self.report.corrections += 1;
+                }
+                self.at(300_000, What::Correction);
+                Ok(())
+            }
+        }
+    }
+
+    fn step(&mut self, index: usize, event: Event) -> Result<(), String> {
+        let now = self.now_of(index);
+        let effects = self.stations[index].engine.step(now, event);
+        for effect in effects {
+            self.effect(index, effect)?;
+        }
+        let defects = self.stations[index].engine.lost_tasks();
+        if let Some(defect) = defects.first() {
+            return Err(format!(
+                "seed {}: LOST_TASK at {} ms on workstation {index}: {defect}",
+                self.day.seed, self.now_ms
+            ));
+        }
+        let station = &self.stations[index];
+        let bound = station.engine.settings().queue_maxsize as usize + 3;
+        if station.engine.deck().count() > bound {
+            return Err(format!("seed {}: the deck of workstation {index} is over its bound", self.day.seed));
+        }
+        if let Some(at) = station.engine.next_wakeup_ms(now) {
+            let (at, life) = (station.born_ms + at, station.life);
+            if station.wakeup_ms.is_none_or(|set| at < set) {
+                self.stations[index].wakeup_ms = Some(at);
+                self.at(at - self.now_ms, What::Wakeup(index, life));
+            }
+        }
+        Ok(())
+    }
+
+    fn effect(&mut self, index: usize, effect: Effect) -> Result<(), String> {
+        let life = self.stations[index].life;
+        match effect {
+            Effect::Score(items) => {
+                let failing = self.random.random_range(0..50) == 0;
+                let thresholds = Thresholds::default();
+                let scored = items
+                    .into_iter()
+                    .map(|leased| {
+                        let result = if failing {
+                            Err("the scorer fell over".to_owned())
+                        } else {
+                            deck_item(&leased, &thresholds)
+                        };
+                        Scored { leased, result }
+                    })
+                    .collect();
+                self.at(3, What::Engine(index, life, Event::Scored(scored)));
+            }
+            Effect::Journal(token, write) => {
+                let result = self.stations[index].journal.write(&write);
+                self.at(1, What::Engine(index, life, Event::Journaled(token, result)));
+            }
+            Effect::Reply(request, reply) => self.replied(index, request, &reply),
+            Effect::Record(record) => {
+                self.report.refused += usize::from(record.event == "refused");
+                self.report.duplicates += usize::from(record.event == "duplicate_skipped");
+            }
+            Effect::Drained { .. } => {}
+            Effect::Hello | Effect::Lease(_) | Effect::Renew(_) | Effect::Release(_) | Effect::SignOff(_) => {
+                self.call(index, effect)
+            }
+        }
+        Ok(())
+    }
+
+    /// A call to the database: it, or its answer, may get lost, and either way the workstation cannot tell.
+    fn call(&mut self, index: usize, effect: Effect) {
+        let lossy = self.stations[index].lossy;
+        let request_lost = !self.stations[index].online || (lossy && self.random.random_range(0..40) == 0);
+        let answer_lost = lossy && self.random.random_range(0..40) == 0;
+        let busy = lossy && self.random.random_range(0..40) == 0;
+        let error = |failure| BacklogError { operation: "call", failure, message: "simulated".to_owned() };
+        let failed = (request_lost || answer_lost)
+            .then(|| error(Failure::Offline))
+            .or_else(|| busy.then(|| error(Failure::Transient)));
+        if request_lost || answer_lost {
+            self.report.lost_calls += 1;
+        }
+        // What did not arrive, and what the server was too busy for, did not happen.
+        let happened = !request_lost && (answer_lost || !busy);
+        let (now_ms, wall, reviewer) = (self.now_ms, self.wall(), self.stations[index].reviewer.clone());
+        let workstation = self.stations[index].engine.workstation();
+        let ttl_ms = self.stations[index].engine.settings().lease_timeout_ms;
+        let database = &mut self.database;
+        macro_rules! answered {
+            ($event:path, $result:expr) => {{
+                let result = if happened { Some($result) } else { None };
+                match failed {
+                    Some(error) => $event(Err(error)),
+                    None => $event(Ok(result.expect("a call that did not fail happened"))),
+                }
+            }};
+        }
+        let event = match effect {
+            Effect::Lease(request) => {
+                answered!(Event::Leased, database.lease(now_ms, workstation, &reviewer, &request))
+            }
+            Effect::Renew(held) => {
+                answered!(Event::Renewed, database.renew(now_ms, workstation, &reviewer, &held, ttl_ms))
+            }
+            Effect::Release(held) => answered!(Event::Released, database.release(workstation, &reviewer, &held)),
+            Effect::SignOff(sign_offs) => {
+                answered!(Event::SignedOff, database.sign_off(wall, workstation, &reviewer, &sign_offs))
+            }
+            _ => answered!(
+                Event::Welcomed,
+                Welcome {
+                    installation: Uuid::from_u128(1),
+                    reviewer: reviewer.clone(),
+                    display_name: reviewer.clone(),
+                    server_now: wall
+                }
+            ),
+        };
+        let life = self.stations[index].life;
+        let takes = self.random.random_range(1..if self.stations[index].online { 200 } else { 30_000 });
+        self.at(takes, What::Engine(index, life, event));
+    }
+
+    /// The person signs some, withdraws some, gives some back.
+    fn person(&mut self, index: usize) -> Result<(), String> {
+        let pause = self.random.random_range(500..60_000);
+        self.at(pause, What::Person(index));
+        let command = match self.random.random_range(0..20) {
+            0 => self.stations[index].batches.last().copied().map(Command::Undo),
+            1 if !self.healing => {
+                let all: Vec<ExceptionId> = self.stations[index].engine.deck().map(|(slot, _)| slot.item.id).collect();
+                (!all.is_empty()).then(|| Command::Release(vec![all[self.random.random_range(0..all.len())]]))
+            }
+            2 => Some(Command::RetryNow),
+            3 => self.stations[index]
+                .engine
+                .outbox()
+                .find(|pending| pending.entry.stage == Stage::Dead)
+                .map(|pending| Command::RetryDead(pending.entry.sign_off.key)),
+            4 => self.stations[index]
+                .engine
+                .outbox()
+                .find(|pending| pending.entry.stage == Stage::Refused)
+                .map(|pending| Command::Dismiss(pending.entry.sign_off.key)),
+            _ => self.choose(index),
+        };
+        let Some(command) = command else { return Ok(()) };
+        let station = &mut self.stations[index];
+        station.last_request += 1;
+        let request = RequestId(station.last_request);
+        if let Command::Sign { batch, .. } = &command {
+            station.signing.insert(request, *batch);
+        }
+        self.step(index, Event::Command(request, command))
+    }
+
+    fn choose(&mut self, index: usize) -> Option<Command> {
+        let share = self.random.random_range(1..=3);
+        let deck: Vec<_> = self.stations[index]
+            .engine
+            .deck()
+            .filter(|(_, signing)| !signing)
+            .map(|(slot, _)| slot.item.clone())
+            .collect();
+        let picked: BTreeSet<_> =
+            deck.iter().filter(|_| self.random.random_range(0..3) < share).map(|item| item.id).collect();
+        let groups: BTreeSet<_> = deck
+            .iter()
+            .filter(|item| picked.contains(&item.id))
+            .filter_map(|item| item.group.clone().map(|group| (item.partition.clone(), group)))
+            .collect();
+        let chosen: Vec<_> = deck
+            .iter()
+            .filter(|item| {
+                picked.contains(&item.id)
+                    || item.group.clone().is_some_and(|group| groups.contains(&(item.partition.clone(), group)))
+            })
+            .collect();
+        let decision = if self.random.random_range(0..4) == 0 { Decision::Reject } else { Decision::Approve };
+        Some(Command::Sign {
+            batch: BatchId(Uuid::from_u128(self.random.random())),
+            ids: chosen.iter().map(|item| item.id).collect(),
+            decision,
+            reason: (decision == Decision::Reject).then(|| "OTHER".to_owned()),
+            comment: None,
+            hash_total: hash::hash_total(chosen.iter().map(|item| (item.key.as_str(), item.content))),
+        })
+    }
+
+    /// The window says "signed": from here on nothing may lose it.
+    fn replied(&mut self, index: usize, request: RequestId, reply: &Result<Reply, countersign_engine::CommandFailure>) {
+        match reply {
+            Ok(Reply::Signed { .. }) => {
+                if let Some(batch) = self.stations[index].signing.remove(&request) {
+                    self.stations[index].batches.push(batch);
+                    let keys: Vec<_> = self.stations[index]
+                        .engine
+                        .outbox()
+                        .filter(|p| p.entry.batch == batch)
+                        .map(|p| p.entry.sign_off.key)
+                        .collect();
+                    self.promised.extend(keys);
+                }
+            }
+            Ok(Reply::Undone { .. }) => {
+                let kept: BTreeSet<SignOffKey> =
+                    self.stations[index].journal.entries().iter().map(|entry| entry.sign_off.key).collect();
+                let reviewer = &self.stations[index].reviewer;
+                let gone: Vec<SignOffKey> = self.promised.iter().filter(|key| !kept.contains(key)).copied().collect();
+                // Only this person's own decisions can have been withdrawn by them.
+                let others: BTreeSet<SignOffKey> = self
+                    .stations
+                    .iter()
+                    .filter(|station| &station.reviewer != reviewer)
+                    .flat_map(|station| station.journal.entries())
+                    .map(|entry| entry.sign_off.key)
+                    .collect();
+                for key in gone {
+                    if !others.contains(&key) {
+                        self.promised.remove(&key);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The invariants, once everything has healed.
+    fn check(mut self) -> Result<DayReport, String> {
+        let seed = self.day.seed;
+        let mut defects = self.database.defects();
+        let mut on_disk = BTreeMap::new();
+        for station in &self.stations {
+            for entry in station.journal.entries() {
+                match entry.stage {
+                    Stage::Ready => defects
+                        .push(format!("{} still has an unanswered decision on {}", station.reviewer, entry.item.key)),
+                    Stage::Dead => defects
+                        .push(format!("{} still has a given-up decision on {}", station.reviewer, entry.item.key)),
+                    Stage::Refused => {}
+                    Stage::Committed => self.report.accepted += 1,
+                }
+                on_disk.insert(entry.sign_off.key, entry.stage);
+            }
+        }
+        let accepted: BTreeSet<SignOffKey> = self.database.accepted().map(|(key, _)| key).collect();
+        for key in &accepted {
+            if on_disk.get(key) != Some(&Stage::Committed) {
+                defects.push(format!("the database accepted {} and no journal knows", key.0));
+            }
+        }
+        for key in self.promised.iter().filter(|key| on_disk.get(key) == Some(&Stage::Committed)) {
+            if !accepted.contains(key) {
+                defects.push(format!("a journal says {} was accepted, and the database does not", key.0));
+            }
+        }
+        for item in self.database.items() {
+            if let Some((person, ..)) = &item.decided
+                && self.day.exceptions > 0
+                && item.effect.is_none()
+                && self
+                    .database
+                    .items()
+                    .filter(|other| other.place.0 == item.place.0 && other.place.1 < item.place.1)
+                    .all(|other| other.decided.is_some())
+            {
+                defects.push(format!("{} was decided by {person} and has no effect", item.key));
+            }
+        }
+        self.report.signed = self.promised.len();
+        match defects.first() {
+            None => Ok(self.report),
+            Some(first) => Err(format!("seed {seed}: {} defects, first: {first}", defects.len())),
+        }
+    }
+}

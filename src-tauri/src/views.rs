@@ -1,0 +1,72 @@
+//! From the engine's words to the window's.
+//!
+//! Everything here copies and renames; nothing decides. The closures that look at the engine run on its own task, so that they
+//! clone what they need and the rest is done outside.
+
+mod deck;
+mod outbox;
+mod session;
+mod totals;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use countersign_engine::port::{BacklogError, JournalError};
+use countersign_engine::{CommandFailure, DrainState};
+use countersign_station::Gone;
+use countersign_wire::{CommandError, DrainView};
+
+pub(crate) use deck::{Row, detail, row, rows};
+pub(crate) use outbox::{decision, outbox};
+pub(crate) use session::{Frame, needs, session};
+pub(crate) use totals::{Chosen, choose, totals};
+
+/// An error with a code of the shell's own.
+pub(crate) fn error(code: &str, message: impl Into<String>) -> CommandError {
+    CommandError { code: code.to_owned(), message: message.into() }
+}
+
+/// The workstation ended while it was asked.
+pub(crate) fn gone(_: Gone) -> CommandError {
+    error("CLOSING", "Countersign is closing; nothing was done.")
+}
+
+/// The engine did nothing.
+pub(crate) fn failure(failure: CommandFailure) -> CommandError {
+    error(failure.code, failure.message)
+}
+
+/// The backlog refused, or did not answer.
+pub(crate) fn backlog_error(problem: &BacklogError) -> CommandError {
+    error(problem.code(), problem.message.clone())
+}
+
+/// The journal refused.
+pub(crate) fn journal_error(problem: &JournalError) -> CommandError {
+    error(problem.fault.code(), problem.message.clone())
+}
+
+/// How closing goes.
+pub(crate) fn drain(state: DrainState) -> DrainView {
+    DrainView {
+        unsent: count(state.unsent),
+        sent: count(state.sent),
+        to_release: count(state.to_release),
+        gives_up_in_ms: ms(state.gives_up_in_ms),
+        online: state.online,
+        done: state.done,
+    }
+}
+
+/// Milliseconds; more than seven weeks are shown as seven weeks.
+pub(crate) fn ms(duration_ms: u64) -> u32 {
+    u32::try_from(duration_ms).unwrap_or(u32::MAX)
+}
+
+/// A count; bounded long before the type is.
+pub(crate) fn count(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// An instant, RFC 3339 in UTC.
+pub(crate) fn instant(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Millis, true)
+}

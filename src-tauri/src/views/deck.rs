@@ -1,0 +1,91 @@
+//! The deck and one exception of it.
+
+use countersign_domain::evidence::{Line, evidence};
+use countersign_domain::gate;
+use countersign_domain::hash;
+use countersign_domain::id::ExceptionId;
+use countersign_engine::port::DeckItem;
+use countersign_engine::{Engine, Now};
+use countersign_wire::{CommandError, DeckRow, DetailView, EvidenceField, Fact, SuggestionView};
+
+use super::{error, instant, ms};
+
+/// What a row is made of.
+pub(crate) type Row = (DeckItem, u64);
+
+/// Copies the deck.
+pub(crate) fn rows(engine: &Engine, now: Now) -> Vec<Row> {
+    engine.deck().map(|(slot, _)| with_lease(engine, &slot.item, now)).collect()
+}
+
+/// Copies one exception of the deck.
+pub(crate) fn row(engine: &Engine, now: Now, id: ExceptionId) -> Option<Row> {
+    engine.deck_item(id).map(|item| with_lease(engine, item, now))
+}
+
+fn with_lease(engine: &Engine, item: &DeckItem, now: Now) -> Row {
+    (item.clone(), engine.lease_ends_in_ms(&item.partition, now))
+}
+
+/// A row as the grid shows it.
+pub(crate) fn view((item, lease_ends_in_ms): Row) -> DeckRow {
+    DeckRow {
+        id: item.id.to_string(),
+        kind: item.kind.as_str().to_owned(),
+        amount: item.variance.text(),
+        currency: item.variance.currency.code().to_owned(),
+        minor_units: item.variance.currency.minor_units(),
+        entity: item.entity,
+        counterparty: item.counterparty,
+        submitted_at: instant(item.submitted_at),
+        match_decision: item.match_decision.as_str().to_owned(),
+        tier: item.tier.as_str().to_owned(),
+        suggestion: SuggestionView {
+            code: item.suggestion.route.as_str().to_owned(),
+            label: item.suggestion.route.label().to_owned(),
+            reasons: item.suggestion.reasons,
+        },
+        partition: item.partition.0,
+        seq: item.seq.0.to_string(),
+        group: item.group,
+        version: item.version,
+        lease_ends_in_ms: ms(lease_ends_in_ms),
+        note: item.note,
+    }
+}
+
+/// Everything about one exception, from its row and the content it was leased with.
+pub(crate) fn detail(row: Row, body: &str) -> Result<DetailView, CommandError> {
+    // What is shown has to be what a signature binds; between the two reads a newer version may have come.
+    if hash::content_hash(body) != row.0.content {
+        return Err(error("CHANGED", "The exception changed while it was being opened. Open it again."));
+    }
+    let content = gate::read_body(body).map_err(|rejection| {
+        error("UNREADABLE", format!("The exception's content cannot be read: {}.", rejection.reason))
+    })?;
+    let evidence = evidence(&content);
+    let payload = serde_json::to_string_pretty(&content.payload.json)
+        .map_err(|reason| error("UNREADABLE", format!("The exception's payload cannot be shown: {reason}.")))?;
+    Ok(DetailView {
+        key: row.0.key.clone(),
+        content_hash: row.0.content.0.to_string(),
+        trace_id: row.0.trace_id.to_string(),
+        row: view(row),
+        prepared_by: content.prepared_by,
+        left_title: evidence.left.to_owned(),
+        right_title: evidence.right.to_owned(),
+        evidence: evidence.lines.into_iter().map(field).collect(),
+        facts: evidence.facts.into_iter().map(|(label, value)| Fact { label, value }).collect(),
+        payload,
+    })
+}
+
+fn field(line: Line) -> EvidenceField {
+    EvidenceField {
+        label: line.label.to_owned(),
+        differs: line.differs(),
+        left: line.left,
+        right: line.right,
+        numeric: line.numeric,
+    }
+}

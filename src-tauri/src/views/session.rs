@@ -1,0 +1,131 @@
+//! The frame around every screen.
+
+use countersign_domain::settings::Settings;
+use countersign_domain::sign_off::REASON_CODES;
+use countersign_engine::port::{Failure, Problem};
+use countersign_engine::{Counts, Engine, LinkState, Now};
+use countersign_wire::{CommandError, LinkView, Needs, Profile, ReasonCode, SessionView};
+
+use super::{backlog_error, count, instant, ms};
+
+/// What the shell itself knows.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    /// What has to be asked, while a connection is being made: what was asked before.
+    pub(crate) asking: Option<Needs>,
+    /// The profile in use, or the one to complete.
+    pub(crate) profile: Option<Profile>,
+    /// All of them.
+    pub(crate) profiles: Vec<Profile>,
+    /// The machine's name.
+    pub(crate) workstation: String,
+    /// The settings in force.
+    pub(crate) settings: Settings,
+    /// Why no journal is open.
+    pub(crate) trouble: Option<CommandError>,
+    /// What the reviewer should know.
+    pub(crate) notices: Vec<String>,
+}
+
+/// What the engine knows.
+#[derive(Debug, Clone)]
+struct Work {
+    link: LinkState,
+    reviewer: Option<String>,
+    deck_count: usize,
+    saturated: bool,
+    lease_ends_in_ms: Option<u64>,
+    counts: Counts,
+    warnings: Vec<String>,
+}
+
+/// What the window has to ask, by the state of a workstation that runs.
+///
+/// A workstation that was connected once works from its journal, whatever the connection does. Before that there is nothing to work
+/// on, and the reviewer can do no better than look at the profile again.
+pub(crate) fn needs(link: &LinkState, reviewer: Option<&str>) -> Needs {
+    match link.problem.as_ref().map(|problem| problem.failure) {
+        _ if link.online => Needs::Nothing,
+        Some(Failure::Refused(Problem::BadPassword)) => Needs::Password,
+        Some(Failure::Refused(Problem::OtherInstallation)) => Needs::Profile,
+        Some(_) if reviewer.is_none() => Needs::Profile,
+        Some(_) | None => Needs::Nothing,
+    }
+}
+
+/// The session of a workstation that runs, or of none. `None` as the engine means that none does.
+pub(crate) fn session(frame: Frame, engine: Option<(&Engine, Now)>) -> SessionView {
+    let work = engine.map(|(engine, now)| Work {
+        link: engine.link(now),
+        reviewer: engine.reviewer().map(str::to_owned),
+        deck_count: engine.deck().count(),
+        saturated: engine.saturated(),
+        lease_ends_in_ms: engine.first_lease_ends_in_ms(now),
+        counts: engine.counts(now),
+        warnings: engine.warnings(),
+    });
+    view(frame, work)
+}
+
+fn view(frame: Frame, work: Option<Work>) -> SessionView {
+    let needed = work.as_ref().map_or(Needs::Profile, |work| needs(&work.link, work.reviewer.as_deref()));
+    let link = work.as_ref().map_or(
+        LinkView { online: false, problem: frame.trouble, next_attempt_in_ms: None, last_contact: None },
+        |work| LinkView {
+            online: work.link.online,
+            problem: work.link.problem.as_ref().map(backlog_error),
+            next_attempt_in_ms: work.link.next_attempt_in_ms.map(ms),
+            last_contact: work.link.last_contact.map(instant),
+        },
+    );
+    let counts = work.as_ref().map(|work| work.counts).unwrap_or_default();
+    SessionView {
+        needs: frame.asking.unwrap_or(needed),
+        profile: frame.profile,
+        profiles: frame.profiles,
+        reviewer: work.as_ref().and_then(|work| work.reviewer.clone()),
+        workstation: frame.workstation,
+        link,
+        queue_maxsize: frame.settings.queue_maxsize,
+        deck_count: work.as_ref().map_or(0, |work| count(work.deck_count)),
+        saturated: work.as_ref().is_some_and(|work| work.saturated),
+        lease_ends_in_ms: work.as_ref().and_then(|work| work.lease_ends_in_ms).map(ms),
+        unsent: count(counts.held + counts.ready + counts.sending),
+        attention: count(counts.refused + counts.dead),
+        undo_window_ms: frame.settings.undo_window_ms,
+        reason_codes: REASON_CODES
+            .iter()
+            .map(|(code, label)| ReasonCode { code: (*code).to_owned(), label: (*label).to_owned() })
+            .collect(),
+        warnings: frame.notices.into_iter().chain(work.into_iter().flat_map(|work| work.warnings)).collect(),
+        app_version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_engine::port::BacklogError;
+
+    use super::*;
+
+    #[test]
+    fn only_what_a_person_can_answer_is_asked() {
+        let refused = |problem| Some(Failure::Refused(problem));
+        for (online, failure, reviewer, expected) in [
+            (true, None, Some("alice"), Needs::Nothing),
+            (false, None, None, Needs::Nothing),
+            (false, Some(Failure::Offline), Some("alice"), Needs::Nothing),
+            (false, Some(Failure::Offline), None, Needs::Profile),
+            (false, refused(Problem::BadPassword), Some("alice"), Needs::Password),
+            (false, refused(Problem::BadPassword), None, Needs::Password),
+            (false, refused(Problem::OtherInstallation), Some("alice"), Needs::Profile),
+            (false, refused(Problem::Tls), Some("alice"), Needs::Nothing),
+            (false, refused(Problem::NoDatabase), None, Needs::Profile),
+        ] {
+            let problem =
+                failure.map(|failure| BacklogError { operation: "connect", failure, message: String::new() });
+            let link = LinkState { online, problem, next_attempt_in_ms: None, last_contact: None };
+            assert_eq!(needs(&link, reviewer), expected, "{online} {failure:?} {reviewer:?}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The simulated backlog and the real one do the same.
+
+use countersign_domain::id::WorkstationId;
+use countersign_engine::port::Hello;
+use countersign_testkit::conformance::{self, Facts, Seat, World};
+use countersign_testkit::installation::{Installation, Login};
+use countersign_testkit::sim::SimBacklog;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+use uuid::Uuid;
+
+struct Simulated(SimBacklog);
+
+impl World for Simulated {
+    type Backlog = SimBacklog;
+
+    async fn workstation(&self, reviewer: &str) -> Seat<SimBacklog> {
+        let backlog = Arc::new(self.0.seen_by(reviewer));
+        Seat { backlog, workstation: WorkstationId(Uuid::new_v4()), reviewer: reviewer.to_owned() }
+    }
+
+    async fn enqueue(&self, bodies: &[String]) -> Vec<String> {
+        bodies.iter().map(|body| self.0.database().enqueue(body).to_owned()).collect()
+    }
+
+    async fn lapse(&self) {
+        self.0.advance_ms(60_001);
+    }
+
+    async fn facts(&self, key: &str) -> Facts {
+        let database = self.0.database();
+        let item = database.items().find(|item| item.key == key).expect("it was enqueued");
+        Facts {
+            decided: item.decided.is_some(),
+            effect: item.effect.map(|effect| i64::try_from(effect).expect("few effects")),
+        }
+    }
+}
+
+struct Real {
+    installation: Installation,
+    logins: Mutex<BTreeMap<String, Login>>,
+}
+
+impl World for Real {
+    type Backlog = countersign_backlog::PgBacklog;
+
+    async fn workstation(&self, reviewer: &str) -> Seat<Self::Backlog> {
+        let mut logins = self.logins.lock().await;
+        if !logins.contains_key(reviewer) {
+            logins.insert(reviewer.to_owned(), self.installation.reviewer(reviewer).await.expect("a login"));
+        }
+        let login = &logins[reviewer];
+        let (backlog, workstation) = self.installation.workstation(login).await.expect("hello");
+        Seat { backlog, workstation, reviewer: login.user.clone() }
+    }
+
+    async fn enqueue(&self, bodies: &[String]) -> Vec<String> {
+        self.installation.enqueue(bodies).await.expect("enqueue")
+    }
+
+    async fn lapse(&self) {
+        self.installation.lapse().await.expect("lapse");
+    }
+
+    async fn facts(&self, key: &str) -> Facts {
+        let sql = "SELECT e.state <> 'PENDING', coalesce(p.effect_no, r.effect_no)
+                   FROM countersign.exception e
+                   LEFT JOIN countersign.posting p ON p.exception_id = e.id LEFT JOIN countersign.routing r ON r.exception_id = e.id
+                   WHERE e.idempotency_key = $1";
+        let (decided, effect) =
+            sqlx::query_as(sql).bind(key).fetch_one(&self.installation.owner).await.expect("it was enqueued");
+        Facts { decided, effect }
+    }
+}
+
+macro_rules! conformance {
+    ($($case:ident),+ $(,)?) => {
+        mod simulated {
+            $(#[tokio::test]
+            async fn $case() {
+                super::conformance::$case(super::Simulated(super::SimBacklog::new("nobody"))).await;
+            })+
+        }
+
+        mod real {
+            $(#[tokio::test]
+            async fn $case() {
+                let installation = super::Installation::create().await.expect("a migrated database");
+                super::conformance::$case(super::Real { installation, logins: super::Mutex::default() }).await;
+            })+
+        }
+    };
+}
+
+conformance!(
+    a_lease_hands_out_partitions_in_their_order,
+    two_workstations_never_hold_one_partition,
+    what_is_held_comes_first,
+    a_lost_answer_is_handed_out_anew,
+    preparers_are_shut_out,
+    a_group_is_never_cut,
+    a_lapsed_but_untaken_lease_still_commits,
+    a_lapsed_and_taken_lease_is_superseded,
+    a_renewal_takes_up_what_nobody_took,
+    what_is_given_back_can_be_claimed_at_once,
+    a_decision_sent_twice_has_one_effect,
+    effects_follow_the_order_of_places,
+    the_first_decision_stands,
+    a_changed_exception_is_not_signed,
+    a_redelivery_changes_nothing,
+    what_does_not_exist_is_not_eligible,
+    an_epoch_belongs_to_its_workstation,
+);
+
+/// Keeps the port's greeting in the suite's sight.
+#[tokio::test]
+async fn somebody_who_is_no_reviewer_is_told_so() {
+    use countersign_engine::port::{Backlog as _, Failure, Problem};
+    let hello = Hello {
+        workstation: WorkstationId(Uuid::new_v4()),
+        name: "t".into(),
+        app_version: "0".into(),
+        settings: "{}".into(),
+    };
+    let simulated = SimBacklog::new("").hello(&hello).await.expect_err("no reviewer");
+    let installation = Installation::create().await.expect("a migrated database");
+    let login = installation.reviewer("gone").await.expect("a login");
+    let (backlog, _) = installation.workstation(&login).await.expect("hello");
+    sqlx::query("UPDATE countersign.reviewer SET active = false")
+        .execute(&installation.owner)
+        .await
+        .expect("the owner may");
+    let real = backlog.hello(&hello).await.expect_err("not active any more");
+    assert_eq!(
+        (simulated.failure, real.failure),
+        (Failure::Refused(Problem::NotAReviewer), Failure::Refused(Problem::NotAReviewer))
+    );
+}
