@@ -69,7 +69,7 @@ RETURN ARRAY(
 
 -- Takes arrivals in, set-based, with an answer for each:
 --   ENQUEUED    new;
---   DUPLICATE   the key is known with this source hash: a redelivery, nothing happens;
+--   DUPLICATE   the key is known with this source hash, or this very content: a redelivery, nothing happens;
 --   CORRECTED   the key is known with another source hash and still pending: a new version, and who sent it counts as a preparer;
 --   CONFLICT    the key is known with another source hash, and decided or in another partition: nothing happens.
 -- A body is the arrival as JSON text; its exact bytes are what a sign-off binds.
@@ -115,6 +115,9 @@ BEGIN
             SELECT i.*, e.id AS old_id, e.version AS old_version, e.content_hash AS old_hash, e.prepared_by AS old_prepared_by,
                    CASE WHEN e.id IS NULL THEN 'ENQUEUED'
                         WHEN e.source_hash = i.source_hash THEN 'DUPLICATE'
+                        -- A late delivery of an earlier version must not undo its correction.
+                        WHEN EXISTS (SELECT 1 FROM countersign.exception_content c
+                                     WHERE c.exception_id = e.id AND c.content_hash = i.content_hash) THEN 'DUPLICATE'
                         WHEN e.state = 'PENDING' AND e.partition_key = i.partition_key THEN 'CORRECTED'
                         ELSE 'CONFLICT' END AS outcome,
                    CASE WHEN e.source_hash = i.source_hash AND e.content_hash <> i.content_hash
@@ -141,7 +144,9 @@ BEGIN
             UPDATE countersign.exception e SET
                 version = j.old_version + 1, content_hash = j.content_hash, source_hash = j.source_hash, kind = j.d ->> 'kind',
                 match_decision = j.d ->> 'match_decision', routing_tier = j.d ->> 'routing_tier', ledger_entity = j.d ->> 'ledger_entity',
-                currency = j.d ->> 'currency', variance_amount = (j.d ->> 'variance_amount')::numeric,
+                currency = j.d ->> 'currency', variance_amount = (j.d ->> 'variance_amount')::numeric, group_key = j.d ->> 'group_key',
+                trace_id = (j.d ->> 'trace_id')::uuid, correlation_id = (j.d ->> 'correlation_id')::uuid,
+                submitted_at = (j.d ->> 'submitted_at')::timestamptz,
                 prepared_by = ARRAY(SELECT DISTINCT x FROM unnest(j.old_prepared_by || j.prepared_by) AS x ORDER BY x)
             FROM judged j WHERE j.outcome = 'CORRECTED' AND e.id = j.old_id
             RETURNING e.id, e.idempotency_key

@@ -110,6 +110,7 @@ conformance!(
     the_first_decision_stands,
     a_changed_exception_is_not_signed,
     a_redelivery_changes_nothing,
+    an_old_delivery_does_not_undo_a_correction,
     what_does_not_exist_is_not_eligible,
     an_epoch_belongs_to_its_workstation,
 );

@@ -141,10 +141,7 @@ pub async fn disable(database: &Database, login: &str) -> Result<bool, AdminErro
             "{login} is no reviewer; `countersign-admin reviewer list` shows who is"
         )));
     };
-    let granted: bool = sqlx::query_scalar(MEMBER).bind(login).fetch_one(&mut *transaction).await.map_err(&refused)?;
-    if granted {
-        run_formatted(&mut transaction, "REVOKE countersign_reviewer FROM %I", &[login]).await.map_err(&refused)?;
-    }
+    // The role stays: it belongs to the whole cluster, and without the row here it opens nothing.
     if active {
         sqlx::query("UPDATE countersign.reviewer SET active = false WHERE login = $1")
             .bind(login)

@@ -101,7 +101,7 @@ fn recon_break(sides: &ReconBreak, mut facts: Vec<(String, String)>) -> Evidence
         left: "Statement",
         right: "Ledger",
         lines: vec![
-            line("Amount", true, &|side| Some(side.amount.clone())),
+            line("Amount", true, &|side| side.amount.clone()),
             line("Currency", false, &|side| Some(side.currency.clone())),
             line("Date", false, &|side| Some(side.date.to_string())),
             line("Reference", false, &|side| side.reference.clone()),

@@ -4,7 +4,7 @@
 //! that fit their currency. Both are a logical AND, and both fail the same way each time, so that what they refuse is a dead letter
 //! at the first attempt. (Ordering and idempotency are the database's gates: only it sees what came before.)
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike as _, Utc};
 use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -205,6 +205,11 @@ fn inspect(value: &Value, path: &mut String) -> Result<(), Rejection> {
                     ),
                     idempotency_key: None,
                 })
+            } else if number.as_i64().is_none() {
+                Err(structural(
+                    Some(path.clone()),
+                    format!("{} is not within 64 bits", text.chars().take(60).collect::<String>()),
+                ))
             } else {
                 Ok(())
             }
@@ -286,6 +291,9 @@ fn instant(field: &str, text: &str) -> Result<DateTime<Utc>, Rejection> {
         .map_err(|error| structural(Some(field.into()), format!("`{shown}`: {error}; {expected}")))?;
     if parsed.offset().local_minus_utc() != 0 {
         return Err(structural(Some(field.into()), format!("`{shown}` is not in UTC; {expected}")));
+    }
+    if !(1970..=9999).contains(&parsed.year()) {
+        return Err(structural(Some(field.into()), format!("`{shown}` is not in the years 1970 to 9999")));
     }
     Ok(parsed.with_timezone(&Utc))
 }

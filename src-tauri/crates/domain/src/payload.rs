@@ -46,8 +46,8 @@ pub struct Side {
     pub reference: Option<String>,
     /// The other party as this side names it.
     pub counterparty: Option<String>,
-    /// A plain decimal.
-    pub amount: String,
+    /// A plain decimal; some sources withhold it on one side.
+    pub amount: Option<String>,
     /// ISO 4217.
     pub currency: String,
 }

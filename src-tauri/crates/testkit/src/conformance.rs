@@ -339,6 +339,20 @@ pub async fn a_redelivery_changes_nothing(world: impl World) {
     assert_eq!(world.enqueue(&[Arrival { revision: 2, ..Arrival::new(0, "b") }.body()]).await, ["CONFLICT"]);
 }
 
+/// A late delivery of an earlier version does not undo its correction.
+pub async fn an_old_delivery_does_not_undo_a_correction(world: impl World) {
+    let revision = |revision| vec![Arrival { revision, ..Arrival::new(0, "a") }.body()];
+    assert_eq!(
+        world.enqueue(&[revision(1), revision(2), revision(1)].concat()).await,
+        ["ENQUEUED", "CORRECTED", "DUPLICATE"]
+    );
+    let alice = world.workstation("alice").await;
+    let reply = alice.lease(10, &[]).await;
+    assert_eq!((reply.items[0].version, &reply.items[0].body), (2, &revision(2)[0]));
+    alice.sign(&[alice.approve(&reply.items[0])]).await;
+    assert_eq!(world.enqueue(&[revision(1), revision(2)].concat()).await, ["DUPLICATE"; 2]);
+}
+
 /// What does not exist cannot be signed, and does not stop the rest of its batch.
 pub async fn what_does_not_exist_is_not_eligible(world: impl World) {
     world.enqueue(&bodies(0..1, "a")).await;

@@ -69,6 +69,8 @@ fn what_is_wrong_is_named_with_its_field() {
         ("/prepared_by", json!(["a", ""]), Gate::Structural, "prepared_by", "empty"),
         ("/submitted_at", json!("2026-10-05"), Gate::Structural, "submitted_at", "RFC 3339"),
         ("/submitted_at", json!("2026-10-05T00:10:03+02:00"), Gate::Structural, "submitted_at", "not in UTC"),
+        ("/submitted_at", json!("0000-01-01T00:00:00Z"), Gate::Structural, "submitted_at", "years 1970"),
+        ("/payload/line", json!(u64::MAX), Gate::Structural, "payload.line", "64 bits"),
         ("/source_hash", json!("00"), Gate::Structural, "source_hash", "expected"),
         ("/surprise", json!(1), Gate::Structural, "surprise", "unknown field"),
         ("/payload", json!([]), Gate::Structural, "payload", "invalid type"),

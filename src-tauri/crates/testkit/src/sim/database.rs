@@ -25,6 +25,7 @@ pub struct Item {
     version: u32,
     body: String,
     content: ContentHash,
+    seen: Vec<ContentHash>,
     /// Who decided what, when.
     pub decided: Option<(String, Decision, DateTime<Utc>)>,
     /// The number of its effect.
@@ -64,7 +65,7 @@ impl Database {
         let content = gate::read_body(body).expect("only what passed the gates is enqueued");
         let partition = PartitionKey(content.partition_key);
         if let Some(item) = self.by_key.get(&content.idempotency_key).and_then(|id| self.items.get_mut(id)) {
-            if item.source_hash == content.source_hash {
+            if item.source_hash == content.source_hash || item.seen.contains(&hash::content_hash(body)) {
                 return "DUPLICATE";
             }
             if item.decided.is_some() || item.place.0 != partition {
@@ -74,6 +75,7 @@ impl Database {
             item.source_hash = content.source_hash;
             body.clone_into(&mut item.body);
             item.content = hash::content_hash(body);
+            item.seen.push(item.content);
             item.prepared_by.extend(content.prepared_by);
             return "CORRECTED";
         }
@@ -91,6 +93,7 @@ impl Database {
             version: 1,
             body: body.to_owned(),
             content: hash::content_hash(body),
+            seen: vec![hash::content_hash(body)],
             decided: None,
             effect: None,
         };
