@@ -193,8 +193,6 @@ pub fn describe(reviewers: &[Reviewer]) -> String {
     table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
 }
 
-const MEMBER: &str = "SELECT EXISTS (SELECT FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.roleid JOIN pg_roles p ON p.oid = m.member \
-                      WHERE r.rolname = 'countersign_reviewer' AND p.rolname = $1)";
 
 /// The server gets a verifier and never the password, which would stand in its log.
 async fn create_login(connection: &mut PgConnection, login: &str, password: &SecretString) -> Result<(), sqlx::Error> {

@@ -255,8 +255,10 @@ fn typed_payload(kind: Kind, payload: &serde_json::Map<String, Value>) -> Result
                         .currency
                         .parse()
                         .map_err(|error| monetary(&format!("payload.{field}.currency"), &error))?;
-                    Money::parse(&side.amount, currency)
-                        .map_err(|error| monetary(&format!("payload.{field}.amount"), &error))?;
+                    if let Some(amount) = &side.amount {
+                        let field = format!("payload.{field}.amount");
+                        Money::parse(amount, currency).map_err(|error| monetary(&field, &error))?;
+                    }
                 }
             }
             Ok(TypedPayload::ReconBreak(Box::new(sides)))
