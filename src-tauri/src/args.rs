@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use countersign_domain::hash;
+use directories::ProjectDirs;
 
 use crate::graphics::Graphics;
 
@@ -53,14 +54,14 @@ pub(crate) struct Places {
 impl Places {
     /// The directories that were named, or the platform's usual ones.
     pub(crate) fn of(args: &Args) -> Result<Self, String> {
-        let usual = directories::ProjectDirs::from("app", "", "Countersign");
+        let usual = ProjectDirs::from("app", "", "Countersign");
         let place = |named: &Option<PathBuf>, usual: Option<&Path>, option: &str| match (named, usual) {
             (Some(named), _) => std::path::absolute(named).map_err(|error| format!("{}: {error}", named.display())),
             (None, Some(usual)) => Ok(usual.to_owned()),
             (None, None) => Err(format!("this login has no home directory: name one with {option}")),
         };
-        let config_dir = place(&args.config_dir, usual.as_ref().map(|usual| usual.config_dir()), "--config-dir")?;
-        let data_dir = place(&args.data_dir, usual.as_ref().map(|usual| usual.data_local_dir()), "--data-dir")?;
+        let config_dir = place(&args.config_dir, usual.as_ref().map(ProjectDirs::config_dir), "--config-dir")?;
+        let data_dir = place(&args.data_dir, usual.as_ref().map(ProjectDirs::data_local_dir), "--data-dir")?;
         let elsewhere = args.data_dir.is_some().then(|| short_hash(&data_dir.to_string_lossy()));
         Ok(Self { config_dir, data_dir, instance: elsewhere })
     }

@@ -32,14 +32,21 @@ const DECIDED: &str = "COUNTERSIGN_GRAPHICS_DECIDED";
 /// What a machine and its environment say about drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Surroundings {
-    /// Somebody has told WebKit how to draw.
-    told: bool,
-    /// Among it, to do without compositing.
-    switched_off: bool,
+    /// What WebKit was told by whoever set up the environment.
+    told: Told,
     /// There is a graphics card to draw with.
     render_node: bool,
     /// OpenGL is emulated by the processor.
     software_gl: bool,
+}
+
+/// Whether somebody has told WebKit how to draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Nothing,
+    /// To do without compositing.
+    SwitchedOff,
+    Otherwise,
 }
 
 /// What to do about [`SWITCH`].
@@ -51,11 +58,11 @@ enum Change {
 }
 
 fn decide(asked: Graphics, surroundings: Surroundings) -> Change {
-    let Surroundings { told, switched_off, render_node, software_gl } = surroundings;
+    let Surroundings { told, render_node, software_gl } = surroundings;
     match asked {
-        Graphics::Software if !switched_off => Change::Set,
-        Graphics::Accelerated if switched_off => Change::Remove,
-        Graphics::Auto if !told && (!render_node || software_gl) => Change::Set,
+        Graphics::Software if told != Told::SwitchedOff => Change::Set,
+        Graphics::Accelerated if told == Told::SwitchedOff => Change::Remove,
+        Graphics::Auto if told == Told::Nothing && (!render_node || software_gl) => Change::Set,
         Graphics::Auto | Graphics::Software | Graphics::Accelerated => Change::Nothing,
     }
 }
@@ -64,12 +71,14 @@ fn surroundings(environment: impl Fn(&str) -> Option<OsString>, devices: &Path) 
     let on = |name: &str| environment(name).is_some_and(|value| !value.is_empty() && value != "0" && value != "false");
     let render_node = std::fs::read_dir(devices)
         .is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(|entry| is_render_node(&entry.file_name()))));
-    Surroundings {
-        told: DECISIONS.iter().any(|name| environment(name).is_some()),
-        switched_off: on(SWITCH),
-        render_node,
-        software_gl: on(SOFTWARE_GL),
-    }
+    let told = if on(SWITCH) {
+        Told::SwitchedOff
+    } else if DECISIONS.iter().any(|name| environment(name).is_some()) {
+        Told::Otherwise
+    } else {
+        Told::Nothing
+    };
+    Surroundings { told, render_node, software_gl: on(SOFTWARE_GL) }
 }
 
 fn is_render_node(name: &std::ffi::OsStr) -> bool {
@@ -115,21 +124,21 @@ mod tests {
     fn compositing_is_switched_off_where_it_would_be_emulated_and_nobody_has_decided() {
         use Change::{Nothing, Remove, Set};
         use Graphics::{Accelerated, Auto, Software};
-        // asked, told, switched off, render node, software OpenGL
-        for (asked, told, switched_off, render_node, software_gl, expected) in [
-            (Auto, false, false, true, false, Nothing),
-            (Auto, false, false, false, false, Set),
-            (Auto, false, false, true, true, Set),
-            (Auto, true, false, false, true, Nothing),
-            (Auto, true, true, false, false, Nothing),
-            (Software, false, false, true, false, Set),
-            (Software, true, false, true, false, Set),
-            (Software, true, true, true, false, Nothing),
-            (Accelerated, false, false, false, true, Nothing),
-            (Accelerated, true, true, true, false, Remove),
-            (Accelerated, true, false, false, false, Nothing),
+        // asked, told, render node, software OpenGL
+        for (asked, told, render_node, software_gl, expected) in [
+            (Auto, Told::Nothing, true, false, Nothing),
+            (Auto, Told::Nothing, false, false, Set),
+            (Auto, Told::Nothing, true, true, Set),
+            (Auto, Told::Otherwise, false, true, Nothing),
+            (Auto, Told::SwitchedOff, false, false, Nothing),
+            (Software, Told::Nothing, true, false, Set),
+            (Software, Told::Otherwise, true, false, Set),
+            (Software, Told::SwitchedOff, true, false, Nothing),
+            (Accelerated, Told::Nothing, false, true, Nothing),
+            (Accelerated, Told::SwitchedOff, true, false, Remove),
+            (Accelerated, Told::Otherwise, true, false, Nothing),
         ] {
-            let surroundings = Surroundings { told, switched_off, render_node, software_gl };
+            let surroundings = Surroundings { told, render_node, software_gl };
             assert_eq!(decide(asked, surroundings), expected, "{asked:?} {surroundings:?}");
         }
     }
@@ -143,10 +152,10 @@ mod tests {
                 devices.path(),
             )
         };
-        let nothing = Surroundings { told: false, switched_off: false, render_node: false, software_gl: false };
+        let nothing = Surroundings { told: Told::Nothing, render_node: false, software_gl: false };
         assert_eq!(with(&[]), nothing);
-        assert_eq!(with(&[(SWITCH, "0")]), Surroundings { told: true, ..nothing });
-        assert_eq!(with(&[(SWITCH, "1")]), Surroundings { told: true, switched_off: true, ..nothing });
+        assert_eq!(with(&[(SWITCH, "0")]), Surroundings { told: Told::Otherwise, ..nothing });
+        assert_eq!(with(&[(SWITCH, "1")]), Surroundings { told: Told::SwitchedOff, ..nothing });
         assert_eq!(with(&[(SOFTWARE_GL, "1")]), Surroundings { software_gl: true, ..nothing });
         std::fs::write(devices.path().join("card0"), "").expect("a writable directory");
         assert_eq!(with(&[]), nothing);

@@ -14,10 +14,10 @@ use countersign_engine::{CommandFailure, DrainState};
 use countersign_station::Gone;
 use countersign_wire::{CommandError, DrainView};
 
-pub(crate) use deck::{Row, detail, row, rows};
+pub(crate) use deck::{detail, row, rows, view as deck_row};
 pub(crate) use outbox::{decision, outbox};
-pub(crate) use session::{Frame, needs, session};
-pub(crate) use totals::{Chosen, choose, totals};
+pub(crate) use session::{Frame, session};
+pub(crate) use totals::{choose, totals};
 
 /// An error with a code of the shell's own.
 pub(crate) fn error(code: &str, message: impl Into<String>) -> CommandError {

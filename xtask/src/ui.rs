@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::Context;
 
-use crate::{cargo, steps};
+use crate::{cargo, machine, steps};
 
 /// `npm ci`, unless the lock file is the one that the installed packages came from.
 pub(crate) fn install() -> anyhow::Result<()> {
@@ -34,5 +34,12 @@ pub(crate) fn script(name: &str) -> anyhow::Result<()> {
 fn npm() -> Command {
     let mut command = Command::new("npm");
     command.current_dir(cargo::root().join("ui"));
+    if let Some(own) = machine::own_node() {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let entries = std::iter::once(own).chain(std::env::split_paths(&path));
+        if let Ok(path) = std::env::join_paths(entries) {
+            command.env("PATH", path);
+        }
+    }
     command
 }

@@ -43,7 +43,7 @@ struct Work {
 ///
 /// A workstation that was connected once works from its journal, whatever the connection does. Before that there is nothing to work
 /// on, and the reviewer can do no better than look at the profile again.
-pub(crate) fn needs(link: &LinkState, reviewer: Option<&str>) -> Needs {
+fn needs(link: &LinkState, reviewer: Option<&str>) -> Needs {
     match link.problem.as_ref().map(|problem| problem.failure) {
         _ if link.online => Needs::Nothing,
         Some(Failure::Refused(Problem::BadPassword)) => Needs::Password,
@@ -122,8 +122,7 @@ mod tests {
             (false, refused(Problem::Tls), Some("alice"), Needs::Nothing),
             (false, refused(Problem::NoDatabase), None, Needs::Profile),
         ] {
-            let problem =
-                failure.map(|failure| BacklogError { operation: "connect", failure, message: String::new() });
+            let problem = failure.map(|failure| BacklogError { operation: "connect", failure, message: String::new() });
             let link = LinkState { online, problem, next_attempt_in_ms: None, last_contact: None };
             assert_eq!(needs(&link, reviewer), expected, "{online} {failure:?} {reviewer:?}");
         }

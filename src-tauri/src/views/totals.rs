@@ -49,7 +49,10 @@ pub(crate) fn choose(engine: &Engine, ids: &[ExceptionId]) -> Chosen {
 /// Adds up.
 pub(crate) fn totals(chosen: Chosen) -> Result<SelectionTotals, CommandError> {
     let sums = totals::totals(chosen.items.iter().map(|(_, _, money)| *money)).map_err(|currency| {
-        error("TOO_LARGE", format!("The selection's {currency} amounts are too large to be added up exactly; select fewer."))
+        error(
+            "TOO_LARGE",
+            format!("The selection's {currency} amounts are too large to be added up exactly; select fewer."),
+        )
     })?;
     let hash_total = hash::hash_total(chosen.items.iter().map(|(key, content, _)| (key.as_str(), *content)));
     let totals = sums

@@ -193,7 +193,6 @@ pub fn describe(reviewers: &[Reviewer]) -> String {
     table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
 }
 
-
 /// The server gets a verifier and never the password, which would stand in its log.
 async fn create_login(connection: &mut PgConnection, login: &str, password: &SecretString) -> Result<(), sqlx::Error> {
     let verifier = postgres_protocol::password::scram_sha_256(password.expose_secret().as_bytes());

@@ -1,7 +1,9 @@
 //! What tests, the demo and the bench need around Countersign: a private `PostgreSQL`, a network that fails on command,
 //! a simulated day, and the checker of the invariants.
 
+pub mod bench;
 pub mod conformance;
+pub mod demo;
 pub mod generate;
 pub mod installation;
 pub mod postgres;

@@ -1,0 +1,122 @@
+//! The claim over backlogs of different sizes: it must not grow with them.
+
+use std::time::Duration;
+
+use countersign_backlog::PgBacklog;
+use countersign_domain::id::WorkstationId;
+use countersign_engine::port::{Backlog as _, Held};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::fill::Backlog;
+use super::product::lease;
+use super::server::{Copy, REVIEWER, Server};
+use super::sides::held;
+use super::{Load, report};
+
+/// Items in a claim, and in a partition.
+const ITEMS: u32 = 50;
+/// Claims in a round, each by a workstation of its own that holds nothing.
+const CLAIMS: u32 = 100;
+/// Pending items in the smaller backlog.
+const FEW: u32 = 10_000;
+
+/// How long claims took.
+#[derive(Debug, Clone, Serialize)]
+pub struct ClaimRow {
+    /// From what.
+    pub name: String,
+    /// How many claims were measured.
+    pub claims: usize,
+    /// The median, in microseconds.
+    pub p50_us: u64,
+    /// The 99th percentile, in microseconds.
+    pub p99_us: u64,
+    /// The median as a multiple of that of the first row, in hundredths.
+    pub ratio_percent: u64,
+}
+
+pub(crate) async fn measure(server: &Server, load: &Load) -> anyhow::Result<Vec<ClaimRow>> {
+    let unaudited = |partitions| Backlog { audited: false, ..Backlog::of(partitions, ITEMS) };
+    let shut_out = Backlog {
+        // Before the others in every order.
+        prefix: "behind",
+        preparer: REVIEWER.to_owned(),
+        audited: false,
+        ..Backlog::of(load.shut_out, 1)
+    };
+    let backlogs = [
+        ("few", format!("{} pending", thousands(FEW)), vec![unaudited(FEW / ITEMS)]),
+        ("many", format!("{} pending", thousands(load.pending)), vec![unaudited(load.pending / ITEMS)]),
+        (
+            "shut_out",
+            format!("{} pending behind {} closed partitions", thousands(FEW), thousands(load.shut_out)),
+            vec![shut_out, unaudited(FEW / ITEMS)],
+        ),
+    ];
+    let mut opened = Vec::new();
+    for (name, _, backlogs) in &backlogs {
+        server.template(name, backlogs).await?;
+        let mut copy = server.open(name).await?;
+        workstations(&mut copy).await?;
+        opened.push((copy.backlog(), copy, Vec::new()));
+    }
+    for round in 0..=load.claim_rounds {
+        for (backlog, copy, samples) in &mut opened {
+            copy.checkpoint().await?;
+            let took = claims(backlog).await?;
+            // The first round makes the connection and the plans.
+            if round > 0 {
+                samples.extend(took);
+            }
+        }
+        super::progress(&format!("claim: round {round} of {}", load.claim_rounds));
+    }
+    let mut rows: Vec<ClaimRow> = Vec::new();
+    for ((_, name, _), (backlog, copy, samples)) in backlogs.iter().zip(opened) {
+        backlog.close().await;
+        copy.remove().await?;
+        rows.push(row(name, samples, rows.first()));
+    }
+    Ok(rows)
+}
+
+/// Claims by one workstation after the other, and then gives all of it back.
+async fn claims(backlog: &PgBacklog) -> anyhow::Result<Vec<Duration>> {
+    let mut samples = Vec::new();
+    let mut leases: Vec<(WorkstationId, Vec<Held>)> = Vec::new();
+    for number in 1..=CLAIMS {
+        let workstation = WorkstationId(Uuid::from_u128(u128::from(number)));
+        let (took, reply) = lease(backlog, workstation, ITEMS, Vec::new()).await?;
+        samples.push(took);
+        leases.push((workstation, held(&reply)));
+    }
+    for (workstation, leases) in leases {
+        backlog.release(workstation, &leases).await?;
+    }
+    Ok(samples)
+}
+
+async fn workstations(copy: &mut Copy<'_>) -> anyhow::Result<()> {
+    sqlx::query(
+        "INSERT INTO countersign.workstation (id, reviewer, name, app_version, first_seen, last_seen)
+         SELECT lpad(to_hex(n), 32, '0')::uuid, $1, 'bench', '0', now(), now() FROM generate_series(1, $2) AS n",
+    )
+    .bind(REVIEWER)
+    .bind(i32::try_from(CLAIMS)?)
+    .execute(&mut copy.owner)
+    .await?;
+    Ok(())
+}
+
+fn row(name: &str, mut samples: Vec<Duration>, first: Option<&ClaimRow>) -> ClaimRow {
+    samples.sort_unstable();
+    let at = |percent: usize| report::micros(samples[(samples.len() - 1) * percent / 100]);
+    let (p50_us, p99_us) = (at(50), at(99));
+    let ratio_percent = p50_us * 100 / first.map_or(p50_us, |first| first.p50_us).max(1);
+    ClaimRow { name: name.to_owned(), claims: samples.len(), p50_us, p99_us, ratio_percent }
+}
+
+fn thousands(number: u32) -> String {
+    report::grouped(u64::from(number))
+}

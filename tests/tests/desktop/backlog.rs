@@ -1,0 +1,71 @@
+//! A backlog with the demonstration's exceptions and one reviewer.
+
+use std::net::SocketAddr;
+
+use countersign_admin::{Database, enqueue, migrate, reviewer};
+use countersign_testkit::postgres::TestDatabase;
+use sqlx::{Connection as _, PgConnection};
+
+const EXCEPTIONS: &str = include_str!("../../../demo/exceptions.jsonl");
+/// More than a deck holds.
+const LINES: usize = 300;
+
+pub struct Backlog {
+    database: TestDatabase,
+    pub user: String,
+    pub password: String,
+}
+
+impl Backlog {
+    pub async fn with_demo_exceptions() -> anyhow::Result<Self> {
+        let database = TestDatabase::create().await?;
+        let (user, password) = database.login("dana").await?;
+        let admin = Database::from_url(&database.admin_url())?;
+        migrate::migrate(&admin).await?;
+        reviewer::add(&admin, &user, Some("Dana"), None).await?;
+        let lines: Vec<&str> = EXCEPTIONS.lines().take(LINES).collect();
+        enqueue::enqueue_reader(&admin, lines.join("\n").as_bytes(), "demo/exceptions.jsonl").await?;
+        Ok(Self { database, user, password })
+    }
+
+    pub async fn addr(&self) -> anyhow::Result<SocketAddr> {
+        self.database.server().addr().await
+    }
+
+    pub fn name(&self) -> &str {
+        self.database.name()
+    }
+
+    /// The exceptions that were signed, each as often as it was.
+    pub async fn signed(&self) -> anyhow::Result<Vec<i64>> {
+        let mut connection = PgConnection::connect(&self.database.admin_url()).await?;
+        let ids = sqlx::query_scalar(
+            "SELECT exception_id FROM countersign.sign_off WHERE reviewer = $1 AND decision = 'APPROVE' ORDER BY exception_id",
+        )
+        .bind(&self.user)
+        .fetch_all(&mut connection)
+        .await?;
+        connection.close().await?;
+        Ok(ids)
+    }
+
+    /// How many exceptions have more than one decision or effect.
+    pub async fn decided_twice(&self) -> anyhow::Result<i64> {
+        self.count(
+            "SELECT (SELECT count(*) FROM (SELECT FROM countersign.sign_off GROUP BY exception_id HAVING count(*) > 1) twice) \
+                  + (SELECT count(*) FROM (SELECT FROM countersign.posting GROUP BY exception_id HAVING count(*) > 1) twice)",
+        )
+        .await
+    }
+
+    pub async fn leases_held(&self) -> anyhow::Result<i64> {
+        self.count("SELECT count(*) FROM countersign.partition WHERE holder IS NOT NULL").await
+    }
+
+    async fn count(&self, query: &'static str) -> anyhow::Result<i64> {
+        let mut connection = PgConnection::connect(&self.database.admin_url()).await?;
+        let count = sqlx::query_scalar(query).fetch_one(&mut connection).await?;
+        connection.close().await?;
+        Ok(count)
+    }
+}

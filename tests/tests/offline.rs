@@ -1,0 +1,235 @@
+//! After the first lease the network is a convenience: work goes on without it, and nothing is lost or done twice for that.
+
+use std::time::Duration;
+
+use countersign_domain::id::PartitionKey;
+use countersign_domain::sign_off::{Decision, Outcome};
+use countersign_engine::Command;
+use countersign_engine::port::{Backlog as _, Failure, Problem, Stage};
+use countersign_journal::Counts;
+use countersign_testkit::installation::{Installation, Login};
+use countersign_testkit::proxy::CuttingProxy;
+use countersign_tests::calls::{decision, lease};
+use countersign_tests::desk::{Desk, Seat};
+use countersign_tests::owner::{self, Tally, tally};
+use tokio::time::Instant;
+
+#[tokio::test]
+async fn work_goes_on_without_a_network_and_over_a_restart_and_sends_itself_when_it_is_back() -> anyhow::Result<()> {
+    let (installation, network, desk, seat) = seated(30, 3).await?;
+    let deck = seat.deck().await?;
+    network.cut();
+    seat.approve(&deck[..10]).await?;
+    seat.until_online(false).await?;
+    seat.approve(&deck[10..15]).await?;
+    seat.leave().await?;
+
+    let seat = desk.start()?;
+    seat.until("the first attempt failed", |engine, now| engine.link(now).problem.is_some()).await?;
+    let (mut left, mut unsent) = (seat.deck().await?, seat.outbox().await?);
+    left.sort_by_key(|item| item.id);
+    let mut expected = deck[15..].to_vec();
+    expected.sort_by_key(|item| item.id);
+    assert_eq!(left, expected, "the deck came back from the disk");
+    unsent.retain(|entry| entry.stage == Stage::Ready);
+    assert_eq!(unsent.len(), 15, "the outbox too");
+    for item in &left {
+        let body = seat.handle.body(item.id).await??.expect("its content is here");
+        assert_eq!(countersign_domain::hash::content_hash(&body), item.content);
+    }
+    seat.approve(&left[..5]).await?;
+    assert_eq!(tally(&installation.owner).await?, Tally { pending: 30, ..Tally::default() });
+
+    network.pass();
+    seat.until_committed(20).await?;
+    seat.leave().await?;
+    let sent = tally(&installation.owner).await?;
+    assert_eq!((sent.sign_offs, sent.postings, sent.pending), (20, 20, 10));
+    let counts = desk.journal()?.counts()?;
+    assert_eq!((counts.committed, counts.undecided), (20, 10));
+    assert!(counts.signed_offline >= 10, "those made while it was known: {counts:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_first_start_without_a_network_says_what_to_do_before_anything_can_be_signed() -> anyhow::Result<()> {
+    let installation = Installation::create().await?;
+    owner::enqueue(&installation, 3, 1).await?;
+    let network = owner::network(&installation).await?;
+    network.cut();
+    let seat = Desk::of(&installation, "alice").await?.behind(&network).start()?;
+    seat.until("the first attempt failed", |engine, now| engine.link(now).problem.is_some()).await?;
+    let problem = seat.link().await?.problem.expect("seen just now");
+    assert!(problem.failure == Failure::Offline && problem.message.contains("tried again by itself"), "{problem}");
+    network.pass();
+    seat.until_deck(3).await
+}
+
+/// While the workstation is cut off, both of its leases lapse; a colleague takes one of the partitions.
+#[tokio::test]
+async fn a_lease_that_lapsed_is_lost_to_who_took_it_and_good_where_nobody_did() -> anyhow::Result<()> {
+    let (installation, network, desk, seat) = seated(6, 2).await?;
+    let deck = seat.deck().await?;
+    let (taken, untaken): (Vec<_>, Vec<_>) = deck.iter().cloned().partition(|item| item.partition.0 == "p00");
+    network.cut();
+    seat.approve(&[&taken[..2], &untaken[..2]].concat()).await?;
+    seat.until_online(false).await?;
+    installation.lapse().await?;
+
+    let colleague = installation.reviewer("bob").await?;
+    reject_one(&installation, &colleague, "p00").await?;
+
+    network.pass();
+    seat.until_online(true).await?;
+    seat.until("all four are answered", |engine, now| {
+        let counts = engine.counts(now);
+        counts.committed == 2 && counts.refused == 2
+    })
+    .await?;
+    seat.until("the lost partition left the deck", |engine, _| {
+        engine.deck().all(|(slot, _)| slot.item.partition.0 == "p01")
+    })
+    .await?;
+    assert_eq!(seat.deck().await?, untaken[2..]);
+    let refused: Vec<_> = seat.outbox().await?.into_iter().filter_map(|entry| entry.answer).collect();
+    assert!(refused.iter().all(|answer| answer.outcome == Outcome::LeaseSuperseded), "{refused:?}");
+    let other = refused[0].other.as_ref().expect("the colleague decided the first one");
+    assert_eq!((other.reviewer.as_str(), other.decision), (colleague.user.as_str(), Decision::Reject));
+    assert!(refused[1].other.is_none(), "the second one is undecided");
+    assert!(refused[0].outcome.explanation().contains("compare"));
+    seat.leave().await?;
+    let counts = desk.journal()?.counts()?;
+    assert_eq!((counts.committed, counts.refused, counts.ready, counts.undecided), (2, 2, 0, 1));
+    let sent = tally(&installation.owner).await?;
+    assert_eq!((sent.sign_offs, sent.postings, sent.routings, sent.pending), (3, 2, 1, 3));
+    Ok(())
+}
+
+/// The first thing on a new connection is to say which leases are still wanted; the same call is the heartbeat afterwards.
+#[tokio::test]
+async fn a_reconnecting_workstation_moves_the_end_of_its_leases_forward() -> anyhow::Result<()> {
+    let (installation, network, desk, seat) = seated(4, 2).await?;
+    assert_eq!(desk.settings.lease_timeout_ms, 30_000);
+    network.cut();
+    // A deck with room polls, and a poll that fails tells that the network is gone.
+    seat.until_online(false).await?;
+    // One lease is about to end, the other one has ended and was given back.
+    let aged = "UPDATE countersign.partition SET lease_until = CASE partition_key
+                    WHEN 'p00' THEN clock_timestamp() + interval '20 seconds' ELSE clock_timestamp() - interval '1 second' END";
+    owner::run(&installation.owner, aged).await?;
+    assert_eq!(owner::number(&installation.owner, "SELECT countersign.expire_leases()::bigint").await?, 1);
+    network.pass();
+    let renewed = "SELECT count(*) = 2 FROM countersign.partition
+                   WHERE lease_until BETWEEN clock_timestamp() + interval '21 seconds' AND clock_timestamp() + interval '30 seconds'";
+    owner::until(&installation.owner, "both leases have their whole length again", renewed).await?;
+    let epochs = "SELECT count(*) FROM countersign.partition WHERE epoch = 1";
+    assert_eq!(owner::number(&installation.owner, epochs).await?, 2, "a renewal is no new lease");
+    seat.until("the countdown shows it", |engine, now| {
+        ["p00", "p01"]
+            .iter()
+            .all(|partition| engine.lease_ends_in_ms(&PartitionKey((*partition).to_owned()), now) > 21_000)
+    })
+    .await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_network_that_swallows_everything_counts_as_offline_within_its_bound_and_heals() -> anyhow::Result<()> {
+    let installation = Installation::create().await?;
+    owner::enqueue(&installation, 5, 1).await?;
+    let network = owner::network(&installation).await?;
+    let mut desk = Desk::of(&installation, "alice").await?.behind(&network);
+    let second = Duration::from_secs(1);
+    desk.timing.acquire = second;
+    desk.timing.connect = second;
+    desk.timing.answer = second;
+    let seat = desk.start()?;
+    seat.until_deck(5).await?;
+    network.black_hole();
+    let began = Instant::now();
+    seat.approve(&seat.deck().await?).await?;
+    seat.until_online(false).await?;
+    // A connection that rested is asked first whether it lives (3 s), then a new one is tried.
+    let bound = Duration::from_secs(3) + 3 * second;
+    let slack = Duration::from_secs(5);
+    assert!(began.elapsed() < bound + slack, "{:?}", began.elapsed());
+    let problem = seat.link().await?.problem.expect("the link is down");
+    assert!(problem.message.contains("does not answer") && problem.message.contains("within 1s"), "{problem}");
+    assert_eq!(seat.counts().await?.ready, 5);
+    network.pass();
+    seat.until_committed(5).await?;
+    assert_eq!(tally(&installation.owner).await?, Tally::all_approved(5));
+    Ok(())
+}
+
+/// A journal's decisions reach the installation they were made for, in the name of who made them, or nobody.
+#[tokio::test]
+async fn a_journal_of_another_installation_or_reviewer_is_left_alone() -> anyhow::Result<()> {
+    let (installation, network, mut desk, seat) = seated(4, 1).await?;
+    network.cut();
+    seat.approve(&seat.deck().await?[..3]).await?;
+    seat.leave().await?;
+    let before = desk.entries()?;
+    let home = (desk.target.clone(), desk.login.clone());
+
+    let other = Installation::create().await?;
+    owner::enqueue(&other, 4, 1).await?;
+    sqlx::query("INSERT INTO countersign.reviewer (login, display_name, added_by) VALUES ($1, 'the same', 'test')")
+        .bind(&desk.login.user)
+        .execute(&other.owner)
+        .await?;
+    let colleague = installation.reviewer("bob").await?;
+    for (what, login, target) in [
+        ("another installation", home.1.clone(), other.target(&home.1, None).await?),
+        ("another reviewer", colleague.clone(), installation.target(&colleague, None).await?),
+    ] {
+        (desk.login, desk.target) = (login, target);
+        let seat = desk.start()?;
+        seat.until("it is refused", |engine, now| engine.link(now).problem.is_some()).await?;
+        let link = seat.link().await?;
+        let problem = link.problem.expect("seen just now");
+        assert_eq!(
+            (problem.failure, problem.code()),
+            (Failure::Refused(Problem::OtherInstallation), "OTHER_INSTALLATION"),
+            "{what}"
+        );
+        assert!(
+            !link.online && problem.message.contains(&home.1.user) && problem.message.contains("profile"),
+            "{problem}"
+        );
+        seat.ask(Command::RetryNow).await?;
+        seat.leave().await?;
+        assert_eq!(desk.entries()?, before, "{what}");
+    }
+    assert_eq!(tally(&other.owner).await?.sign_offs + tally(&installation.owner).await?.sign_offs, 0);
+
+    (desk.target, desk.login) = home;
+    network.pass();
+    let seat = desk.start()?;
+    seat.until_committed(3).await?;
+    seat.leave().await?;
+    assert_eq!(desk.journal()?.counts()?, Counts { committed: 3, undecided: 1, ..desk.journal()?.counts()? });
+    Ok(())
+}
+
+/// A reviewer whose deck has all of `count` exceptions, behind a network that can fail.
+async fn seated(count: u64, partitions: u64) -> anyhow::Result<(Installation, CuttingProxy, Desk, Seat)> {
+    let installation = Installation::create().await?;
+    owner::enqueue(&installation, count, partitions).await?;
+    let network = owner::network(&installation).await?;
+    let mut desk = Desk::of(&installation, "alice").await?.behind(&network);
+    desk.settings.lease_timeout_ms = 30_000;
+    let seat = desk.start()?;
+    seat.until_deck(usize::try_from(count)?).await?;
+    Ok((installation, network, desk, seat))
+}
+
+/// A colleague leases the first partition and rejects its first exception.
+async fn reject_one(installation: &Installation, colleague: &Login, partition: &str) -> anyhow::Result<()> {
+    let (backlog, workstation) = installation.workstation(colleague).await?;
+    let leased = lease(&backlog, workstation, 1).await?.items.remove(0);
+    assert_eq!(leased.partition.0, partition);
+    let answers = backlog.sign_off(workstation, &[decision(&leased, colleague, Decision::Reject)]).await?;
+    assert_eq!(answers[0].outcome, Outcome::Committed);
+    Ok(())
+}
