@@ -79,6 +79,12 @@ impl Office {
         Ok(sqlx::query_scalar(sql).bind(logins).fetch_one(&self.owner).await?)
     }
 
+    /// Whether partitions wait that this reviewer may claim.
+    pub async fn claimable(&self, login: &str) -> anyhow::Result<bool> {
+        let sql = "SELECT EXISTS (SELECT FROM countersign.partition WHERE ready AND NOT $1 = ANY (shut_out))";
+        Ok(sqlx::query_scalar(sql).bind(login).fetch_one(&self.owner).await?)
+    }
+
     /// How many decisions the database has accepted.
     pub async fn signed(&self) -> anyhow::Result<i64> {
         Ok(sqlx::query_scalar("SELECT count(*) FROM countersign.sign_off").fetch_one(&self.owner).await?)

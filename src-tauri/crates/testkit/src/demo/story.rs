@@ -91,14 +91,16 @@ pub async fn run(office: &Office, story: &Story, say: impl Fn(&str)) -> anyhow::
 
 async fn fail_and_recover(office: &Office, workstation: &mut Workstation, say: &impl Fn(&str)) -> anyhow::Result<()> {
     let who = workstation.reviewer.login.clone();
+    workstation.fill(office, BATCH * 3).await?;
     // The answer to one batch is lost on the way: the database has it, the workstation cannot know.
     let before = workstation.signed_in(office).await?;
     workstation.proxy.swallow_replies();
-    let told = workstation.sign_when_there_is_something().await?;
+    let told = workstation.ask(&Ask::Sign(BATCH)).await?;
     if told.signed > 0 {
         workstation.wait_for_more_than(office, before).await?;
     }
     workstation.proxy.cut();
+    workstation.ask(&Ask::Lose).await?;
     let offline = workstation.ask(&Ask::Sign(BATCH)).await?;
     say(&format!(
         "The network of {who} fails: the answer to {} decisions is lost, and {} more are signed offline.",
@@ -147,15 +149,16 @@ impl Workstation {
         serde_json::from_str(&line).with_context(|| format!("not an answer: {line}"))
     }
 
-    /// Asks again until the deck had something, or nothing is left to lease.
-    async fn sign_when_there_is_something(&mut self) -> anyhow::Result<Told> {
-        for _ in 0..50 {
-            let told = self.ask(&Ask::Sign(BATCH)).await?;
-            if told.signed > 0 || told.deck == 0 {
-                return Ok(told);
+    /// Waits until the deck holds so many, or there is no more to be had.
+    async fn fill(&mut self, office: &Office, enough: usize) -> anyhow::Result<()> {
+        let login = self.reviewer.login.clone();
+        let filled = async {
+            while self.ask(&Ask::Look).await?.deck < enough && office.claimable(&login).await? {
+                tokio::time::sleep(Duration::from_millis(5)).await;
             }
-        }
-        self.ask(&Ask::Look).await
+            anyhow::Ok(())
+        };
+        timeout(PATIENCE, filled).await.context("the deck does not fill")?
     }
 
     async fn signed_in(&self, office: &Office) -> anyhow::Result<i64> {

@@ -52,6 +52,8 @@ pub(super) enum Ask {
     Sign(usize),
     /// Say how things are, once the database has been seen, or was found to be out of reach.
     Look,
+    /// Wait until the loss of the connection is noticed.
+    Lose,
     /// Wait until the connection is up, and everything that can be sent has been answered.
     Settle,
     /// Close.
@@ -101,6 +103,10 @@ pub async fn work(seat: Seat, password: SecretString) -> anyhow::Result<()> {
             Ask::Sign(most) => sign(&station, *most, &mut random).await?,
             Ask::Look => {
                 station.wait_until(|engine, now| engine.link(now).online || engine.link(now).problem.is_some()).await?;
+                0
+            }
+            Ask::Lose => {
+                station.wait_until(|engine, now| !engine.link(now).online).await?;
                 0
             }
             Ask::Settle => {
