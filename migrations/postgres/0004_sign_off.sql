@@ -172,9 +172,9 @@ BEGIN
     SELECT a.n::integer, a.answer,
            CASE WHEN a.answer = 'DUPLICATE' THEN coalesce(a.first_outcome, CASE WHEN a.seq < a.head THEN 'COMMITTED' ELSE 'HELD' END) END,
            a.version,
-           CASE WHEN a.answer IN ('ALREADY_DECIDED', 'LEASE_SUPERSEDED') THEN coalesce(a.old_decided_by, CASE WHEN a.accepted_key <> a.key THEN v_me END) END,
-           CASE WHEN a.answer IN ('ALREADY_DECIDED', 'LEASE_SUPERSEDED') THEN coalesce(a.old_decision, CASE WHEN a.accepted_key <> a.key THEN a.accepted_decision END) END,
-           CASE WHEN a.answer IN ('ALREADY_DECIDED', 'LEASE_SUPERSEDED') THEN coalesce(a.old_decided_at, CASE WHEN a.accepted_key <> a.key THEN v_now END) END
+           CASE WHEN a.answer IN ('ALREADY_DECIDED', 'LEASE_SUPERSEDED') THEN coalesce(a.old_decided_by, CASE WHEN a.answer = 'ALREADY_DECIDED' THEN v_me END) END,
+           CASE WHEN a.answer IN ('ALREADY_DECIDED', 'LEASE_SUPERSEDED') THEN coalesce(a.old_decision, CASE WHEN a.answer = 'ALREADY_DECIDED' THEN a.accepted_decision END) END,
+           CASE WHEN a.answer IN ('ALREADY_DECIDED', 'LEASE_SUPERSEDED') THEN coalesce(a.old_decided_at, CASE WHEN a.answer = 'ALREADY_DECIDED' THEN v_now END) END
     FROM answered a;
 
     SELECT count(*) INTO v_unknown FROM unnest(p_exception_id) AS i (id) LEFT JOIN countersign.exception e ON e.id = i.id WHERE e.id IS NULL;

@@ -129,6 +129,6 @@ fn read(value: &Value) -> anyhow::Result<Desk> {
         },
         timing: Timing::default(),
         settings,
-        kept: None,
+        _kept: None,
     })
 }

@@ -36,7 +36,7 @@ pub struct Desk {
     pub timing: Timing,
     /// The settings of the next start. Decisions are sent at once, unless the test wants an undo window.
     pub settings: Settings,
-    pub(crate) kept: Option<TempDir>,
+    pub(crate) _kept: Option<TempDir>,
 }
 
 impl Desk {
@@ -47,7 +47,7 @@ impl Desk {
         let kept = tempfile::tempdir().context("a directory for the journal")?;
         let settings = Settings { undo_window_ms: 0, ..Settings::default() };
         let directory = kept.path().to_owned();
-        Ok(Self { directory, login, target, timing: Timing::default(), settings, kept: Some(kept) })
+        Ok(Self { directory, login, target, timing: Timing::default(), settings, _kept: Some(kept) })
     }
 
     /// The same desk, reached over a network that fails on command.
@@ -84,7 +84,7 @@ impl Desk {
             target: self.target.clone(),
             timing: self.timing,
             settings: self.settings.clone(),
-            kept: Some(kept),
+            _kept: Some(kept),
         };
         std::fs::copy(self.journal_path(), copy.journal_path()).context("copy the journal")?;
         ensure!(!log_of(&self.journal_path()).exists(), "the journal was closed well, so that it has no log");

@@ -2,6 +2,9 @@
 //! and what only the database's owner sees.
 //!
 //! Everything waits for what it can observe. The one bound, [`DEADLINE`], is there to end a test that would hang.
+//!
+//! Tests with a station in them run on several threads: when a test ends, its database is dropped in the midst of whatever the
+//! station is doing, and a server cannot drop a database while a client that is logging in does not go on with it.
 
 use std::time::Duration;
 

@@ -18,7 +18,7 @@ use sqlx::AssertSqlSafe;
 /// The lines of the exceptions that ship with the project.
 const SHIPPED: u64 = 1_485;
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_line_of_the_shipped_exceptions_is_accounted_for_and_a_second_run_changes_nothing() -> anyhow::Result<()>
 {
     let (installation, admin) = installed().await?;
@@ -53,7 +53,7 @@ async fn every_line_of_the_shipped_exceptions_is_accounted_for_and_a_second_run_
 }
 
 /// Real resubmissions, and records whose licences do not allow shipping; they lie beside the project where it is developed.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_line_of_the_records_beside_the_project_is_accounted_for() -> anyhow::Result<()> {
     let data = project().join("../shared/data");
     let (duplicates, more) = (data.join("exceptions-duplicates.jsonl"), data.join("exceptions-test-only.jsonl"));
@@ -270,7 +270,7 @@ fn bad_lines() -> Vec<(&'static str, Vec<u8>, Option<&'static str>, &'static str
     ]
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_bad_line_is_a_dead_letter_with_its_line_field_and_reason_and_its_neighbours_go_in() -> anyhow::Result<()>
 {
     let (installation, admin) = installed().await?;
@@ -316,7 +316,7 @@ async fn each_bad_line_is_a_dead_letter_with_its_line_field_and_reason_and_its_n
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fifty_megabytes_go_in_in_the_memory_of_a_few() -> anyhow::Result<()> {
     const PEAK_KIB: u64 = 64 * 1024;
     let (_installation, admin) = installed().await?;
@@ -343,7 +343,7 @@ async fn fifty_megabytes_go_in_in_the_memory_of_a_few() -> anyhow::Result<()> {
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn arrivals_come_in_on_the_standard_input_too() -> anyhow::Result<()> {
     let (installation, admin) = installed().await?;
     let text = [Arrival::new(1, "p").line(), "no arrival".to_owned(), Arrival::new(2, "p").line()].join("\n");
@@ -360,7 +360,7 @@ async fn arrivals_come_in_on_the_standard_input_too() -> anyhow::Result<()> {
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_read_or_reached_ends_with_2_and_says_what() -> anyhow::Result<()> {
     let (installation, admin) = installed().await?;
     let directory = tempfile::tempdir()?;
@@ -384,7 +384,7 @@ async fn what_cannot_be_read_or_reached_ends_with_2_and_says_what() -> anyhow::R
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn migrating_twice_is_migrating_once_and_a_newer_schema_is_left_alone() -> anyhow::Result<()> {
     let database = TestDatabase::create().await?;
     let admin = Admin::at(database.admin_url())?;
@@ -413,7 +413,7 @@ async fn migrating_twice_is_migrating_once_and_a_newer_schema_is_left_alone() ->
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_status_says_what_the_tables_hold() -> anyhow::Result<()> {
     let (installation, admin) = installed().await?;
     admin.enqueue(&project().join("demo/exceptions.jsonl")).await?;
@@ -469,7 +469,7 @@ async fn the_status_says_what_the_tables_hold() -> anyhow::Result<()> {
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reviewer_is_added_listed_and_disabled() -> anyhow::Result<()> {
     let (installation, admin) = installed().await?;
     let login = format!("o'neil {}", &uuid::Uuid::new_v4().simple().to_string()[..8]);
@@ -511,7 +511,7 @@ async fn a_reviewer_is_added_listed_and_disabled() -> anyhow::Result<()> {
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_list_of_dead_letters_cannot_steer_a_terminal() -> anyhow::Result<()> {
     let (_installation, admin) = installed().await?;
     let evil = "\u{1b}[2J\u{202e}gnp.exe\u{9b}";

@@ -20,7 +20,7 @@ fn small_deck() -> Settings {
     Settings { queue_maxsize: 10, lease_prefetch: 10, undo_window_ms: 0, ..Settings::default() }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn leasing_suspends_at_the_bound_and_goes_on_by_itself_when_there_is_room() -> anyhow::Result<()> {
     let installation = Installation::create().await?;
     owner::enqueue(&installation, 60, 12).await?;
@@ -53,7 +53,7 @@ async fn leasing_suspends_at_the_bound_and_goes_on_by_itself_when_there_is_room(
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_partition_is_handed_out_a_deck_at_a_time_in_its_order() -> anyhow::Result<()> {
     let installation = Installation::create().await?;
     owner::enqueue(&installation, 45, 1).await?;
@@ -74,7 +74,7 @@ async fn a_long_partition_is_handed_out_a_deck_at_a_time_in_its_order() -> anyho
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_can_still_be_withdrawn_keeps_its_place_in_the_deck() -> anyhow::Result<()> {
     let installation = Installation::create().await?;
     owner::enqueue(&installation, 40, 8).await?;
@@ -92,7 +92,7 @@ async fn what_can_still_be_withdrawn_keeps_its_place_in_the_deck() -> anyhow::Re
 }
 
 /// Fills its deck and waits for its end, when it is started by the test below.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_workstation_that_is_measured() -> anyhow::Result<()> {
     let Some(desk) = child::desk_from_environment()? else { return Ok(()) };
     let seat = desk.start()?;
@@ -103,7 +103,7 @@ async fn the_workstation_that_is_measured() -> anyhow::Result<()> {
 
 /// A million rows take this machine half a minute to write, so they are for `COUNTERSIGN_FULL=1`; otherwise it is 300,000, which
 /// would show just as well that anything on the workstation grows with the backlog.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_workstations_memory_does_not_depend_on_what_is_pending() -> anyhow::Result<()> {
     let many = if std::env::var("COUNTERSIGN_FULL").is_ok_and(|full| full == "1") { 1_000_000 } else { 300_000 };
     let mut peaks_kib = Vec::new();

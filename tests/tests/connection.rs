@@ -127,7 +127,7 @@ const CASES: [Case; 11] = [
     },
 ];
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_fault_says_what_to_do_and_the_decision_goes_out_when_it_is_mended() -> anyhow::Result<()> {
     for case in &CASES {
         let installation = Installation::create().await?;
@@ -178,7 +178,7 @@ async fn every_fault_says_what_to_do_and_the_decision_goes_out_when_it_is_mended
 }
 
 /// The same faults of the database, but in the midst of work: the connection is up when the decision is made.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_fault_that_comes_while_work_goes_on_leaves_the_decision_in_the_outbox() -> anyhow::Result<()> {
     // A session that is open keeps its settings, and asks for no version.
     let midst = ["NOT_A_REVIEWER", "NO_SCHEMA"];
@@ -209,7 +209,7 @@ async fn a_fault_that_comes_while_work_goes_on_leaves_the_decision_in_the_outbox
 }
 
 /// A database that was restored from before this workstation was first seen.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_workstation_that_was_forgotten_introduces_itself_again() -> anyhow::Result<()> {
     let installation = Installation::create().await?;
     owner::enqueue(&installation, 2, 1).await?;

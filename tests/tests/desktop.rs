@@ -46,7 +46,7 @@ async fn a_batch_is_approved_with_the_keyboard_and_closing_leaves_nothing_behind
     told
 }
 
-async fn approve_and_close(app: &App, backlog: &Backlog) -> Outcome {
+async fn approve_and_close(app: &App<'_>, backlog: &Backlog) -> Outcome {
     app.see(r#"[data-testid="link-pill"][data-online="true"]"#, ROWS_WITHIN).await?;
     let signed = app.select_with_the_keyboard(SIGNED, ROWS_WITHIN).await?;
     app.see(r#"[data-testid="detail"] table"#, SHOWN_WITHIN).await?;
@@ -83,7 +83,7 @@ async fn what_was_signed_offline_survives_a_kill_and_is_committed_once() -> Outc
     let told = app.tell(sign_offline_and_die(&app, &proxy)).await;
     app.end().await;
     let signed = told?;
-    assert_eq!(backlog.signed().await?, [], "nothing can have reached the database");
+    assert!(backlog.signed().await?.is_empty(), "nothing can have reached the database");
 
     let app = App::start(&display, &home).await?;
     let told = app.tell(come_back(&app, &backlog, &proxy, &signed)).await;
@@ -91,7 +91,7 @@ async fn what_was_signed_offline_survives_a_kill_and_is_committed_once() -> Outc
     told
 }
 
-async fn sign_offline_and_die(app: &App, proxy: &CuttingProxy) -> anyhow::Result<Vec<i64>> {
+async fn sign_offline_and_die(app: &App<'_>, proxy: &CuttingProxy) -> anyhow::Result<Vec<i64>> {
     let signed = app.select_with_the_keyboard(SIGNED, ROWS_WITHIN).await?;
     proxy.cut();
     app.approve().await?;
@@ -101,7 +101,7 @@ async fn sign_offline_and_die(app: &App, proxy: &CuttingProxy) -> anyhow::Result
     Ok(signed)
 }
 
-async fn come_back(app: &App, backlog: &Backlog, proxy: &CuttingProxy, signed: &[i64]) -> Outcome {
+async fn come_back(app: &App<'_>, backlog: &Backlog, proxy: &CuttingProxy, signed: &[i64]) -> Outcome {
     // Offline, from the journal alone.
     app.see(r#"[data-testid^="row-"]"#, ROWS_WITHIN).await?;
     app.click("nav-sync").await?;

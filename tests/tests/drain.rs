@@ -16,7 +16,7 @@ use tokio::time::Instant;
 /// How much longer than it should a busy machine may make something take.
 const SLACK: Duration = Duration::from_secs(5);
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn closing_sends_what_could_still_be_withdrawn_and_gives_back_what_is_undecided() -> anyhow::Result<()> {
     let (installation, _network, desk, seat) = seated(20, 4, |settings| settings.undo_window_ms = 60_000).await?;
     let deck = seat.deck().await?;
@@ -43,7 +43,7 @@ async fn closing_sends_what_could_still_be_withdrawn_and_gives_back_what_is_unde
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_signed_or_leased_once_closing_has_begun() -> anyhow::Result<()> {
     let (installation, network, _desk, seat) = seated(4, 2, |_| {}).await?;
     let deck = seat.deck().await?;
@@ -69,7 +69,7 @@ async fn nothing_is_signed_or_leased_once_closing_has_begun() -> anyhow::Result<
 }
 
 /// Each way of closing without a network, and how long it may take.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn closing_without_a_network_ends_in_its_time_and_loses_nothing() -> anyhow::Result<()> {
     let cases = [
         ("it waits as long as it may", 5, &[Command::Drain][..], Duration::from_secs(5)),
@@ -105,7 +105,7 @@ async fn closing_without_a_network_ends_in_its_time_and_loses_nothing() -> anyho
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn closing_that_begins_without_a_network_finishes_the_ordinary_way_when_it_comes_back() -> anyhow::Result<()> {
     let (installation, network, desk, seat) = seated(10, 2, |_| {}).await?;
     let deck = seat.deck().await?;
@@ -128,7 +128,7 @@ async fn closing_that_begins_without_a_network_finishes_the_ordinary_way_when_it
 }
 
 /// A decision that was given up is neither sent nor forgotten by closing, and does not hold it up.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn closing_keeps_what_was_given_up() -> anyhow::Result<()> {
     let (installation, _network, desk, seat) = seated(4, 2, |settings| settings.sync_max_attempts = 1).await?;
     faults::arm(&installation.owner).await?;

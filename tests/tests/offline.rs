@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use anyhow::{Context as _, ensure};
 use countersign_domain::id::PartitionKey;
 use countersign_domain::sign_off::{Decision, Outcome};
 use countersign_engine::Command;
-use countersign_engine::port::{Backlog as _, Failure, Problem, Stage};
-use countersign_journal::Counts;
+use countersign_engine::port::{Backlog as _, Failure, Stage};
 use countersign_testkit::installation::{Installation, Login};
 use countersign_testkit::proxy::CuttingProxy;
 use countersign_tests::calls::{decision, lease};
@@ -14,7 +14,7 @@ use countersign_tests::desk::{Desk, Seat};
 use countersign_tests::owner::{self, Tally, tally};
 use tokio::time::Instant;
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn work_goes_on_without_a_network_and_over_a_restart_and_sends_itself_when_it_is_back() -> anyhow::Result<()> {
     let (installation, network, desk, seat) = seated(30, 3).await?;
     let deck = seat.deck().await?;
@@ -51,7 +51,7 @@ async fn work_goes_on_without_a_network_and_over_a_restart_and_sends_itself_when
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_first_start_without_a_network_says_what_to_do_before_anything_can_be_signed() -> anyhow::Result<()> {
     let installation = Installation::create().await?;
     owner::enqueue(&installation, 3, 1).await?;
@@ -66,7 +66,7 @@ async fn a_first_start_without_a_network_says_what_to_do_before_anything_can_be_
 }
 
 /// While the workstation is cut off, both of its leases lapse; a colleague takes one of the partitions.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lease_that_lapsed_is_lost_to_who_took_it_and_good_where_nobody_did() -> anyhow::Result<()> {
     let (installation, network, desk, seat) = seated(6, 2).await?;
     let deck = seat.deck().await?;
@@ -106,7 +106,7 @@ async fn a_lease_that_lapsed_is_lost_to_who_took_it_and_good_where_nobody_did() 
 }
 
 /// The first thing on a new connection is to say which leases are still wanted; the same call is the heartbeat afterwards.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reconnecting_workstation_moves_the_end_of_its_leases_forward() -> anyhow::Result<()> {
     let (installation, network, desk, seat) = seated(4, 2).await?;
     assert_eq!(desk.settings.lease_timeout_ms, 30_000);
@@ -133,7 +133,7 @@ async fn a_reconnecting_workstation_moves_the_end_of_its_leases_forward() -> any
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_network_that_swallows_everything_counts_as_offline_within_its_bound_and_heals() -> anyhow::Result<()> {
     let installation = Installation::create().await?;
     owner::enqueue(&installation, 5, 1).await?;
@@ -155,60 +155,80 @@ async fn a_network_that_swallows_everything_counts_as_offline_within_its_bound_a
     assert!(began.elapsed() < bound + slack, "{:?}", began.elapsed());
     let problem = seat.link().await?.problem.expect("the link is down");
     assert!(problem.message.contains("does not answer") && problem.message.contains("within 1s"), "{problem}");
-    assert_eq!(seat.counts().await?.ready, 5);
+    let counts = seat.counts().await?;
+    assert_eq!((counts.ready + counts.sending, counts.committed), (5, 0), "{counts:?}");
     network.pass();
     seat.until_committed(5).await?;
     assert_eq!(tally(&installation.owner).await?, Tally::all_approved(5));
     Ok(())
 }
 
-/// A journal's decisions reach the installation they were made for, in the name of who made them, or nobody.
-#[tokio::test]
-async fn a_journal_of_another_installation_or_reviewer_is_left_alone() -> anyhow::Result<()> {
+/// A journal's decisions reach the installation they were made for, or none.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_journal_of_another_installation_is_left_alone() -> anyhow::Result<()> {
     let (installation, network, mut desk, seat) = seated(4, 1).await?;
-    network.cut();
-    seat.approve(&seat.deck().await?[..3]).await?;
-    seat.leave().await?;
-    let before = desk.entries()?;
-    let home = (desk.target.clone(), desk.login.clone());
-
     let other = Installation::create().await?;
     owner::enqueue(&other, 4, 1).await?;
     sqlx::query("INSERT INTO countersign.reviewer (login, display_name, added_by) VALUES ($1, 'the same', 'test')")
         .bind(&desk.login.user)
         .execute(&other.owner)
         .await?;
-    let colleague = installation.reviewer("bob").await?;
-    for (what, login, target) in [
-        ("another installation", home.1.clone(), other.target(&home.1, None).await?),
-        ("another reviewer", colleague.clone(), installation.target(&colleague, None).await?),
-    ] {
-        (desk.login, desk.target) = (login, target);
-        let seat = desk.start()?;
-        seat.until("it is refused", |engine, now| engine.link(now).problem.is_some()).await?;
-        let link = seat.link().await?;
-        let problem = link.problem.expect("seen just now");
-        assert_eq!(
-            (problem.failure, problem.code()),
-            (Failure::Refused(Problem::OtherInstallation), "OTHER_INSTALLATION"),
-            "{what}"
-        );
-        assert!(
-            !link.online && problem.message.contains(&home.1.user) && problem.message.contains("profile"),
-            "{problem}"
-        );
-        seat.ask(Command::RetryNow).await?;
-        seat.leave().await?;
-        assert_eq!(desk.entries()?, before, "{what}");
-    }
-    assert_eq!(tally(&other.owner).await?.sign_offs + tally(&installation.owner).await?.sign_offs, 0);
+    network.cut();
+    seat.approve(&seat.deck().await?[..3]).await?;
+    seat.leave().await?;
+    let (home, login) = (desk.target.clone(), desk.login.clone());
+    let before = desk.entries()?;
 
-    (desk.target, desk.login) = home;
+    desk.target = other.target(&login, None).await?;
+    refuses_the_journal(&desk, &login).await?;
+    assert_eq!(desk.entries()?, before);
+    assert_eq!(tally(&other.owner).await?, Tally { pending: 4, ..Tally::default() });
+
+    desk.target = home;
     network.pass();
     let seat = desk.start()?;
     seat.until_committed(3).await?;
+    assert_eq!(tally(&installation.owner).await?, Tally { pending: 1, ..Tally::all_approved(3) });
+    Ok(())
+}
+
+/// Nor do they go out in the name of a colleague who signs in at the same desk.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_journal_of_another_reviewer_is_left_alone() -> anyhow::Result<()> {
+    let (installation, network, mut desk, seat) = seated(4, 1).await?;
+    network.cut();
+    seat.approve(&seat.deck().await?[..3]).await?;
     seat.leave().await?;
-    assert_eq!(desk.journal()?.counts()?, Counts { committed: 3, undecided: 1, ..desk.journal()?.counts()? });
+    let (home, login) = (desk.target.clone(), desk.login.clone());
+    let before = desk.entries()?;
+
+    desk.login = installation.reviewer("bob").await?;
+    desk.target = installation.target(&desk.login, None).await?;
+    let outcome = refuses_the_journal(&desk, &login).await;
+    assert_eq!(desk.entries()?, before);
+    assert_eq!(tally(&installation.owner).await?.sign_offs, 0);
+
+    (desk.target, desk.login) = (home, login);
+    network.pass();
+    let seat = desk.start()?;
+    seat.until_committed(3).await?;
+    outcome
+}
+
+/// Starts the program, which must not connect, and says whose work the journal holds.
+async fn refuses_the_journal(desk: &Desk, whose: &Login) -> anyhow::Result<()> {
+    let seat = desk.start()?;
+    seat.until("it is refused", |engine, now| engine.link(now).problem.is_some()).await?;
+    let link = seat.link().await?;
+    let problem = link.problem.context("seen just now")?;
+    seat.ask(Command::RetryNow).await?;
+    seat.leave().await?;
+    ensure!(!link.online, "it went online: {problem}");
+    ensure!(problem.code() == "OTHER_INSTALLATION", "{}: {problem}", problem.code());
+    ensure!(
+        problem.message.contains(&whose.user) && problem.message.contains("profile"),
+        "it names what to do: {problem}"
+    );
     Ok(())
 }
 

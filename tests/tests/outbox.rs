@@ -22,7 +22,7 @@ fn full_deck(undo_window_ms: u32) -> Settings {
 }
 
 /// Signs everything in its deck and waits for its end, when it is started by one of the tests below.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_workstation_that_is_killed() -> anyhow::Result<()> {
     let Some(desk) = child::desk_from_environment()? else { return Ok(()) };
     let seat = desk.start()?;
@@ -34,7 +34,7 @@ async fn the_workstation_that_is_killed() -> anyhow::Result<()> {
     std::future::pending().await
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn five_thousand_decisions_survive_a_kill_right_after_they_were_called_signed() -> anyhow::Result<()> {
     let installation = Installation::create().await?;
     owner::enqueue(&installation, 5_000, 50).await?;
@@ -59,7 +59,7 @@ async fn five_thousand_decisions_survive_a_kill_right_after_they_were_called_sig
 }
 
 /// The kill comes when the log has grown by so many bytes since the signing began: in the midst of the transaction.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_batch_is_in_the_journal_whole_or_not_at_all_whenever_the_kill_comes() -> anyhow::Result<()> {
     const MEBIBYTE: u64 = 1024 * 1024;
     let installation = Installation::create().await?;
@@ -92,7 +92,7 @@ async fn a_batch_is_in_the_journal_whole_or_not_at_all_whenever_the_kill_comes()
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_withdrawn_in_time_is_back_in_its_place_and_never_sent() -> anyhow::Result<()> {
     let (installation, desk, seat) = seated(12, 3, 60_000).await?;
     let before = seat.deck().await?;
@@ -111,7 +111,7 @@ async fn what_is_withdrawn_in_time_is_back_in_its_place_and_never_sent() -> anyh
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_withdrawn_too_late_is_told() -> anyhow::Result<()> {
     let (installation, _desk, seat) = seated(5, 1, 0).await?;
     let batch = seat.approve(&seat.deck().await?).await?;
@@ -122,7 +122,7 @@ async fn what_is_withdrawn_too_late_is_told() -> anyhow::Result<()> {
 }
 
 /// The two ways in which an answer gets lost.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_decision_whose_answer_was_lost_is_sent_again_and_takes_effect_once() -> anyhow::Result<()> {
     for swallowed in [true, false] {
         let installation = Installation::create().await?;
@@ -156,7 +156,7 @@ async fn a_decision_whose_answer_was_lost_is_sent_again_and_takes_effect_once() 
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn being_offline_never_counts_as_an_attempt() -> anyhow::Result<()> {
     let installation = Installation::create().await?;
     owner::enqueue(&installation, 3, 1).await?;
@@ -187,7 +187,7 @@ async fn being_offline_never_counts_as_an_attempt() -> anyhow::Result<()> {
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_decision_that_keeps_failing_is_dead_at_exactly_the_last_attempt_and_lives_again_on_command()
 -> anyhow::Result<()> {
     let installation = Installation::create().await?;
@@ -240,7 +240,7 @@ async fn a_decision_that_keeps_failing_is_dead_at_exactly_the_last_attempt_and_l
 }
 
 /// A colleague's transaction holds one partition for longer than the lock timeout, every time.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_partition_that_stays_locked_holds_nobody_elses_decisions() -> anyhow::Result<()> {
     let installation = Installation::create().await?;
     owner::enqueue(&installation, 8, 4).await?;
@@ -259,7 +259,7 @@ async fn a_partition_that_stays_locked_holds_nobody_elses_decisions() -> anyhow:
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_decision_that_the_database_cannot_read_is_found_by_halving_and_the_others_commit() -> anyhow::Result<()> {
     let installation = Installation::create().await?;
     owner::enqueue(&installation, 20, 4).await?;
@@ -291,7 +291,7 @@ async fn one_decision_that_the_database_cannot_read_is_found_by_halving_and_the_
 }
 
 /// A report is decided whole, so that halving cannot take it apart; it must not hold up everything else for that.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_group_with_such_a_decision_in_it_does_not_hold_up_the_others() -> anyhow::Result<()> {
     let installation = Installation::create().await?;
     let report = |number| Arrival { group: Some("report"), ..Arrival::new(number, "a-report") }.body();
@@ -311,7 +311,7 @@ async fn a_group_with_such_a_decision_in_it_does_not_hold_up_the_others() -> any
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_batch_is_checked_whole_before_any_of_it_is_signed() -> anyhow::Result<()> {
     let (_installation, desk, seat) = seated(6, 2, 60_000).await?;
     let deck = seat.deck().await?;

@@ -19,11 +19,12 @@ const DOORS: [&str; 6] = ["hello", "lease", "release", "renew", "schema_version"
 /// `insufficient_privilege`
 const REFUSED: &str = "42501";
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reviewer_has_no_right_on_any_table_or_sequence() -> anyhow::Result<()> {
     let (installation, mut reviewer) = psql().await?;
     let relations: Vec<(String, String, String)> = sqlx::query_as(
-        "SELECT c.relname, c.relkind::text, (SELECT quote_ident(a.attname) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = 1)
+        "SELECT c.relname, c.relkind::text, (SELECT quote_ident(a.attname) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0
+                 AND a.attidentity = '' AND a.attgenerated = '' ORDER BY a.attnum LIMIT 1)
          FROM pg_class c WHERE c.relnamespace = 'countersign'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'S') ORDER BY 1",
     )
     .fetch_all(&installation.owner)
@@ -56,7 +57,7 @@ async fn a_reviewer_has_no_right_on_any_table_or_sequence() -> anyhow::Result<()
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reviewer_may_call_six_functions_and_no_other() -> anyhow::Result<()> {
     let (installation, mut reviewer) = psql().await?;
     let functions: Vec<(String, String, bool)> = sqlx::query_as(
@@ -83,7 +84,7 @@ async fn a_reviewer_may_call_six_functions_and_no_other() -> anyhow::Result<()> 
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reviewer_can_become_nobody_else_and_leave_nothing_behind() -> anyhow::Result<()> {
     let (_installation, mut reviewer) = psql().await?;
     for statement in [
@@ -106,7 +107,7 @@ async fn a_reviewer_can_become_nobody_else_and_leave_nothing_behind() -> anyhow:
 }
 
 /// A temporary table of the same name as one of ours, and a search path that finds it first.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_functions_are_not_led_astray_by_what_a_reviewer_puts_in_their_way() -> anyhow::Result<()> {
     let (installation, mut reviewer) = psql().await?;
     let stranger = installation.reviewer("stranger").await?;
@@ -124,7 +125,7 @@ async fn the_functions_are_not_led_astray_by_what_a_reviewer_puts_in_their_way()
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_works_in_the_name_of_another_workstation() -> anyhow::Result<()> {
     let installation = Installation::create().await?;
     owner::enqueue(&installation, 3, 1).await?;
@@ -165,7 +166,7 @@ async fn nobody_works_in_the_name_of_another_workstation() -> anyhow::Result<()>
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn not_even_the_owner_rewrites_what_happened() -> anyhow::Result<()> {
     let installation = Installation::create().await?;
     mixed_run(&installation).await?;
@@ -193,7 +194,7 @@ async fn not_even_the_owner_rewrites_what_happened() -> anyhow::Result<()> {
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_audit_chains_recompute_from_their_records_and_every_change_has_one() -> anyhow::Result<()> {
     let installation = Installation::create().await?;
     mixed_run(&installation).await?;
@@ -225,7 +226,7 @@ async fn the_audit_chains_recompute_from_their_records_and_every_change_has_one(
 }
 
 /// Who switches the triggers off, as only a superuser can, is found out by the chain.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_gets_around_the_triggers_is_found_out() -> anyhow::Result<()> {
     for (what, tampering, found) in [
         (

@@ -74,18 +74,18 @@ pub(crate) fn detail(row: Row, body: &str) -> Result<DetailView, CommandError> {
         prepared_by: content.prepared_by,
         left_title: evidence.left.to_owned(),
         right_title: evidence.right.to_owned(),
-        evidence: evidence.lines.into_iter().map(field).collect(),
+        evidence: evidence.lines.iter().map(|line| field(line, evidence.differs(line))).collect(),
         facts: evidence.facts.into_iter().map(|(label, value)| Fact { label, value }).collect(),
         payload,
     })
 }
 
-fn field(line: Line) -> EvidenceField {
+fn field(line: &Line, differs: bool) -> EvidenceField {
     EvidenceField {
         label: line.label.to_owned(),
-        differs: line.differs(),
-        left: line.left,
-        right: line.right,
+        differs,
+        left: line.left.clone(),
+        right: line.right.clone(),
         numeric: line.numeric,
     }
 }

@@ -234,7 +234,8 @@ impl<'a> App<'a> {
         let mut found = Vec::new();
         for entry in std::fs::read_dir("/proc").context("list processes")? {
             let directory = entry?.path();
-            let id = directory.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
+            let id: Option<u32> =
+                directory.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
             // A process that has ended meanwhile cannot be read, and is none of ours any more.
             let is_ours = std::fs::read_link(directory.join("exe")).is_ok_and(|program| program == self.binary)
                 && std::fs::read(directory.join("environ"))

@@ -18,13 +18,6 @@ pub struct Line {
     pub numeric: bool,
 }
 
-impl Line {
-    /// Whether the sides differ. A missing side differs from any value.
-    pub fn differs(&self) -> bool {
-        self.left != self.right
-    }
-}
-
 /// What a reviewer compares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
@@ -36,6 +29,14 @@ pub struct Evidence {
     pub lines: Vec<Line>,
     /// Label and value of what stands alone.
     pub facts: Vec<(String, String)>,
+}
+
+impl Evidence {
+    /// Whether the sides of a line differ. Where one side is missing altogether there is nothing to compare.
+    pub fn differs(&self, line: &Line) -> bool {
+        let missing = |side: fn(&Line) -> &Option<String>| self.lines.iter().all(|line| side(line).is_none());
+        line.left != line.right && !missing(|line| &line.left) && !missing(|line| &line.right)
+    }
 }
 
 /// Lays out an exception's evidence.
@@ -118,5 +119,28 @@ fn plain(value: &Value) -> Option<String> {
         Value::Number(number) => Some(number.to_string()),
         Value::Bool(flag) => Some(flag.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence(pairs: &[(Option<&str>, Option<&str>)]) -> Evidence {
+        let line = |(left, right): &(Option<&str>, Option<&str>)| Line {
+            label: "x",
+            left: left.map(str::to_owned),
+            right: right.map(str::to_owned),
+            numeric: false,
+        };
+        Evidence { left: "l", right: "r", lines: pairs.iter().map(line).collect(), facts: Vec::new() }
+    }
+
+    #[test]
+    fn a_difference_needs_two_sides() {
+        let both = evidence(&[(Some("1"), Some("2")), (Some("1"), Some("1")), (Some("1"), None)]);
+        assert_eq!(both.lines.iter().map(|line| both.differs(line)).collect::<Vec<_>>(), [true, false, true]);
+        let one = evidence(&[(Some("1"), None), (Some("2"), None)]);
+        assert!(one.lines.iter().all(|line| !one.differs(line)));
     }
 }
