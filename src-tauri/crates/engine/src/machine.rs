@@ -2,216 +2,36 @@
 
 mod answers;
 mod commands;
+mod shown;
+mod sign_offs;
+mod types;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use chrono::{DateTime, Utc};
 use countersign_domain::code::Code;
-use countersign_domain::id::{BatchId, Digest, ExceptionId, PartitionKey, SignOffKey, WorkstationId};
+use countersign_domain::id::{ExceptionId, PartitionKey, SignOffKey, WorkstationId};
 use countersign_domain::settings::Settings;
-use countersign_domain::sign_off::{Answer, Decision, SignOff};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use uuid::Uuid;
 
-use crate::deck::{Deck, Slot};
+use crate::deck::Deck;
 use crate::leases::Leases;
 use crate::link::Link;
-use crate::outbox::{Counts, Outbox, Pending};
+use crate::outbox::Outbox;
 use crate::port::{
-    BacklogError, DeckItem, Entry, Failure, Held, JournalError, LeaseReply, LeaseRequest, LeaseRow, LeasedItem,
-    Problem, Renewed, Restored, Stage, Welcome, Write,
+    BacklogError, Entry, Failure, Held, JournalError, LeaseRequest, LeaseRow, Problem, Restored, Stage, Write,
 };
 use crate::{OUTBOX_BOUND, POLL_MS};
+
+pub use types::{
+    Command, CommandFailure, DrainState, Effect, Event, LinkState, Now, Record, Reply, RequestId, Scored, Token,
+};
 
 /// How many decision times the 99th percentile is taken from.
 const DECISION_TIMES: usize = 1_000;
 /// How many settled exceptions are remembered, so that an answer that was under way does not bring one back.
 const SETTLED_REMEMBERED: usize = 20_000;
-
-/// The time: one clock that only goes forward, and one that says when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Now {
-    /// Milliseconds on a clock that never goes back.
-    pub mono_ms: u64,
-    /// The workstation's wall clock.
-    pub wall: DateTime<Utc>,
-}
-
-/// Ties a command to its reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RequestId(pub u64);
-
-/// Ties a journal write to its completion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Token(pub u64);
-
-/// What the scoring pool made of an exception.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scored {
-    /// As it was leased.
-    pub leased: LeasedItem,
-    /// What to show, or why it cannot be shown.
-    pub result: Result<DeckItem, String>,
-}
-
-/// What a person asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Command {
-    /// Sign a frozen list. All of it or nothing.
-    Sign {
-        /// Names the confirmation.
-        batch: BatchId,
-        /// The exceptions.
-        ids: Vec<ExceptionId>,
-        /// The decision.
-        decision: Decision,
-        /// A reason code.
-        reason: Option<String>,
-        /// Free text.
-        comment: Option<String>,
-        /// What the dialog showed.
-        hash_total: Digest,
-    },
-    /// Withdraw what is still in its undo window.
-    Undo(BatchId),
-    /// Give back the partitions of these exceptions.
-    Release(Vec<ExceptionId>),
-    /// End every wait.
-    RetryNow,
-    /// Try a given-up decision again.
-    RetryDead(SignOffKey),
-    /// Put a refused decision away.
-    Dismiss(SignOffKey),
-    /// Begin to close.
-    Drain,
-    /// Stop waiting and close.
-    CloseNow,
-}
-
-/// What happened.
-#[derive(Debug)]
-pub enum Event {
-    /// Time went by.
-    Tick,
-    /// The answer to [`Effect::Hello`].
-    Welcomed(Result<Welcome, BacklogError>),
-    /// The answer to [`Effect::Lease`].
-    Leased(Result<LeaseReply, BacklogError>),
-    /// The answer to [`Effect::Renew`].
-    Renewed(Result<Vec<Renewed>, BacklogError>),
-    /// The answer to [`Effect::Release`].
-    Released(Result<(), BacklogError>),
-    /// The answer to [`Effect::SignOff`], in the order of the decisions.
-    SignedOff(Result<Vec<Answer>, BacklogError>),
-    /// The answer to [`Effect::Score`], in part or whole.
-    Scored(Vec<Scored>),
-    /// The answer to [`Effect::Journal`].
-    Journaled(Token, Result<(), JournalError>),
-    /// A person asks for something.
-    Command(RequestId, Command),
-}
-
-/// What is to be done. Calls to the backlog go side by side, at most one of a kind; journal writes go one after the other.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Effect {
-    /// Connect and say hello.
-    Hello,
-    /// Lease.
-    Lease(LeaseRequest),
-    /// Renew these leases.
-    Renew(Vec<Held>),
-    /// Give these leases back.
-    Release(Vec<Held>),
-    /// Send these decisions.
-    SignOff(Vec<SignOff>),
-    /// Read and score these.
-    Score(Vec<LeasedItem>),
-    /// Make this durable.
-    Journal(Token, Write),
-    /// Answer a command.
-    Reply(RequestId, Result<Reply, CommandFailure>),
-    /// Write a record to the log.
-    Record(Record),
-    /// Closing is done; nothing more will be asked for.
-    Drained {
-        /// `drain_timeout_s` went by, or the person would not wait; what is left is on disk.
-        cut_short: bool,
-    },
-}
-
-/// A line of the structured log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
-    /// What happened, such as `lease_lost`.
-    pub event: &'static str,
-    /// The named code, where it has one.
-    pub code: Option<Code>,
-    /// What it was about.
-    pub item: Option<(Uuid, String, &'static str)>,
-    /// The rest, in words.
-    pub message: String,
-}
-
-/// What a command did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
-    /// These decisions are durable.
-    Signed {
-        /// How many.
-        count: usize,
-    },
-    /// What was withdrawn.
-    Undone {
-        /// Back in the deck.
-        withdrawn: usize,
-        /// On their way already.
-        too_late: usize,
-    },
-    /// This many exceptions are given back.
-    Released(usize),
-    /// Done.
-    Done,
-}
-
-/// Why a command did nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandFailure {
-    /// A stable name.
-    pub code: &'static str,
-    /// What happened and what to do.
-    pub message: String,
-}
-
-/// The connection, to be shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinkState {
-    /// Whether the last call succeeded.
-    pub online: bool,
-    /// What is wrong.
-    pub problem: Option<BacklogError>,
-    /// Until the next attempt.
-    pub next_attempt_in_ms: Option<u64>,
-    /// When the database last answered.
-    pub last_contact: Option<DateTime<Utc>>,
-}
-
-/// Closing, to be shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DrainState {
-    /// Decisions that are not answered.
-    pub unsent: usize,
-    /// Decisions answered since closing began.
-    pub sent: usize,
-    /// Exceptions to be given back.
-    pub to_release: usize,
-    /// Until closing gives up waiting.
-    pub gives_up_in_ms: u64,
-    /// Whether the database can be reached.
-    pub online: bool,
-    /// Closing is over.
-    pub done: bool,
-}
 
 #[derive(Debug, Clone, Copy)]
 struct Draining {
@@ -526,133 +346,6 @@ impl Engine {
 
     fn poll_later(&mut self, now: Now) {
         self.lease_at_ms = now.mono_ms + POLL_MS + self.random.random_range(0..=POLL_MS / 2);
-    }
-}
-
-/// What is shown.
-impl Engine {
-    /// The settings in force.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// This journal's workstation.
-    pub fn workstation(&self) -> WorkstationId {
-        self.workstation
-    }
-
-    /// Whose journal it is, once that is known.
-    pub fn reviewer(&self) -> Option<&str> {
-        self.reviewer.as_deref()
-    }
-
-    /// The deck in its order, and for each item whether its decision is on its way to the disk.
-    pub fn deck(&self) -> impl Iterator<Item = (&Slot, bool)> {
-        self.deck.slots().map(|slot| (slot, self.deck.is_signing(slot.item.id)))
-    }
-
-    /// One item of the deck.
-    pub fn deck_item(&self, id: ExceptionId) -> Option<&DeckItem> {
-        self.deck.get(id).map(|slot| &slot.item)
-    }
-
-    /// Milliseconds until the lease of a partition lapses.
-    pub fn lease_ends_in_ms(&self, partition: &PartitionKey, now: Now) -> u64 {
-        self.leases.get(partition).map_or(0, |lease| lease.deadline_ms.saturating_sub(now.mono_ms))
-    }
-
-    /// Milliseconds until the first lease lapses.
-    pub fn first_lease_ends_in_ms(&self, now: Now) -> Option<u64> {
-        self.leases.first_deadline_ms().map(|deadline| deadline.saturating_sub(now.mono_ms))
-    }
-
-    /// Decisions that are not done with, in order.
-    pub fn outbox(&self) -> impl Iterator<Item = &Pending> {
-        self.outbox.entries()
-    }
-
-    /// The latest accepted decisions, newest first.
-    pub fn answered(&self) -> impl Iterator<Item = &Entry> {
-        self.outbox.answered()
-    }
-
-    /// How many decisions are where.
-    pub fn counts(&self, now: Now) -> Counts {
-        self.outbox.counts(now.mono_ms)
-    }
-
-    /// The connection.
-    pub fn link(&self, now: Now) -> LinkState {
-        LinkState {
-            online: self.link.online,
-            problem: self.link.problem.clone(),
-            next_attempt_in_ms: self
-                .link
-                .next_attempt_ms
-                .filter(|_| !self.link.online)
-                .map(|at| at.saturating_sub(now.mono_ms)),
-            last_contact: self.link.last_contact,
-        }
-    }
-
-    /// Whether leasing pauses because a bound is reached.
-    pub fn saturated(&self) -> bool {
-        self.saturated
-    }
-
-    /// The last journal write failed with this.
-    pub fn journal_problem(&self) -> Option<&JournalError> {
-        self.journal_problem.as_ref()
-    }
-
-    /// Closing, once it has begun.
-    pub fn drain(&self, now: Now) -> Option<DrainState> {
-        self.drain.map(|drain| {
-            let unsent = self.outbox.unanswered();
-            DrainState {
-                unsent,
-                sent: drain.unsent_at_start.saturating_sub(unsent),
-                to_release: self.undecided(),
-                gives_up_in_ms: drain.deadline_ms.saturating_sub(now.mono_ms),
-                online: self.link.online,
-                done: drain.done,
-            }
-        })
-    }
-
-    /// Things the reviewer should know.
-    pub fn warnings(&self) -> Vec<String> {
-        let mut sorted: Vec<u32> = self.decision_times_ms.iter().copied().collect();
-        sorted.sort_unstable();
-        let p99 = sorted.get((sorted.len() * 99).div_ceil(100).saturating_sub(1)).copied();
-        let lease = p99.and_then(|p99| self.settings.lease_too_short(p99));
-        let journal = self.journal_problem.as_ref().map(ToString::to_string);
-        let trouble = self.trouble.as_ref().map(ToString::to_string);
-        lease.into_iter().chain(journal).chain(trouble).collect()
-    }
-
-    /// Versions of the deck, the outbox and the session: each grows with every change.
-    pub fn versions(&self) -> (u32, u32, u32) {
-        (self.deck_version, self.outbox_version, self.session_version)
-    }
-
-    /// Looks for items that are in two places, and for deck items without a lease: defects that must never appear.
-    pub fn lost_tasks(&self) -> Vec<String> {
-        let decided = self.outbox.exceptions();
-        let mut defects = Vec::new();
-        for slot in self.deck.slots() {
-            let id = slot.item.id;
-            if decided.contains(&id) && !self.deck.is_signing(id) {
-                defects.push(format!("exception {id} is in the deck and in the outbox"));
-            }
-            if self.scoring.contains_key(&id) {
-                defects.push(format!("exception {id} is in the deck and being scored"));
-            }
-            if self.leases.get(&slot.item.partition).is_none() && !self.deck.is_signing(id) {
-                defects.push(format!("exception {id} is in the deck without a lease of {}", slot.item.partition));
-            }
-        }
-        defects
     }
 }
 

@@ -3,17 +3,13 @@
 use std::collections::BTreeSet;
 
 use countersign_domain::code::Code;
-use countersign_domain::sign_off::{Answer, Outcome};
 
-use super::{
-    CommandFailure, DECISION_TIMES, Effect, Engine, Now, Record, Reply, SETTLED_REMEMBERED, Scored, Token, Writing,
-    unknown_workstation,
-};
+use super::{CommandFailure, Effect, Engine, Now, Record, Reply, Scored, Token, Writing, unknown_workstation};
 use crate::backoff::delay_ms;
-use crate::outbox::{Outbox, Pending};
+use crate::outbox::Outbox;
 use crate::port::{
-    BacklogError, DeckItem, Entry, Failure, JournalError, LeaseReply, LeasedItem, LocalDeadLetter, Problem, Renewed,
-    Settled, Stage, Welcome, Write,
+    BacklogError, DeckItem, Failure, JournalError, LeaseReply, LeasedItem, LocalDeadLetter, Problem, Renewed, Welcome,
+    Write,
 };
 
 impl Engine {
@@ -228,170 +224,7 @@ impl Engine {
         self.journal(Write::Dropped(partitions.into_iter().collect()), Writing::Other, effects);
     }
 
-    pub(super) fn signed_off(
-        &mut self,
-        now: Now,
-        result: Result<Vec<Answer>, BacklogError>,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(call) = self.sign_off.take() else { return };
-        for key in &call.what {
-            if let Some(pending) = self.outbox.get_mut(*key) {
-                pending.sending = false;
-            }
-        }
-        self.outbox_version += 1;
-        let answers = match result {
-            Ok(answers) if answers.len() == call.what.len() => answers,
-            Ok(answers) => {
-                let message = format!("the database answered {} of {} decisions", answers.len(), call.what.len());
-                return self.sign_off_failed(
-                    now,
-                    &call.what,
-                    BacklogError { operation: "sign off", failure: Failure::Structural, message },
-                    effects,
-                );
-            }
-            Err(error) => return self.sign_off_failed(now, &call.what, error, effects),
-        };
-        self.link.answered(now.wall);
-        self.batch_limit = self.settings.commit_batch as usize;
-        let mut settled = Vec::with_capacity(answers.len());
-        for (key, answer) in call.what.into_iter().zip(answers) {
-            let Some(mut pending) = self.outbox.remove(key) else { continue };
-            let accepted = answer.outcome.accepted();
-            pending.entry.stage = if accepted { Stage::Committed } else { Stage::Refused };
-            pending.entry.answer = Some(answer.clone());
-            pending.entry.settled_at = Some(now.wall);
-            settled.push(Settled {
-                key,
-                stage: pending.entry.stage,
-                attempts: pending.entry.attempts,
-                answer: Some(answer.clone()),
-                problem: None,
-                at: now.wall,
-            });
-            if accepted {
-                self.remember_settled(&pending.entry);
-                if answer.outcome == Outcome::Duplicate {
-                    effects.push(record_of("duplicate_skipped", &pending.entry, "it was accepted before"));
-                }
-                self.outbox.remember(pending.entry);
-            } else {
-                self.refused(&pending, &answer, effects);
-                self.outbox.insert(pending);
-            }
-        }
-        self.session_version += 1;
-        self.deck_version += 1;
-        self.journal(Write::Settled(settled), Writing::Other, effects);
-    }
-
-    fn refused(&mut self, pending: &Pending, answer: &Answer, effects: &mut Vec<Effect>) {
-        let item = &pending.entry.item;
-        effects.push(record_of("refused", &pending.entry, answer.outcome.as_str()));
-        match answer.outcome {
-            // It comes back with its new content, if the lease still stands.
-            Outcome::StaleVersion => {
-                self.leases.rewind(&item.partition, item.seq);
-                self.lease_at_ms = 0;
-                self.notes.insert(item.id, "Returned: it changed upstream".to_owned());
-            }
-            // Whether the lease is gone is for the next renewal to say.
-            Outcome::LeaseSuperseded => self.renew_at_ms = 0,
-            _ => {}
-        }
-    }
-
-    fn remember_settled(&mut self, entry: &Entry) {
-        if self.settled.insert(entry.item.id, entry.item.version).is_none() {
-            self.settled_order.push_back(entry.item.id);
-        }
-        if self.settled_order.len() > SETTLED_REMEMBERED
-            && let Some(oldest) = self.settled_order.pop_front()
-        {
-            self.settled.remove(&oldest);
-        }
-    }
-
-    fn sign_off_failed(
-        &mut self,
-        now: Now,
-        keys: &[countersign_domain::id::SignOffKey],
-        error: BacklogError,
-        effects: &mut Vec<Effect>,
-    ) {
-        match error.failure {
-            Failure::Offline | Failure::Refused(_) => self.call_failed(now, error, effects),
-            // One decision that the database cannot read must not hold up the others: halve until it is alone.
-            Failure::Structural if keys.len() > 1 => self.batch_limit = keys.len() / 2,
-            Failure::Structural => {
-                self.batch_limit = self.settings.commit_batch as usize;
-                self.give_up(now, keys, &error, effects);
-            }
-            Failure::Transient => {
-                self.link.answered(now.wall);
-                let mut exhausted = Vec::new();
-                for key in keys {
-                    let Some(pending) = self.outbox.get_mut(*key) else { continue };
-                    pending.entry.attempts += 1;
-                    if pending.entry.attempts >= self.settings.sync_max_attempts {
-                        exhausted.push(*key);
-                    }
-                }
-                let attempts = keys
-                    .iter()
-                    .filter_map(|key| self.outbox.get_mut(*key).map(|pending| pending.entry.attempts))
-                    .max()
-                    .unwrap_or(1);
-                let at = now.mono_ms + delay_ms(attempts, &mut self.random);
-                for key in keys {
-                    if let Some(pending) = self.outbox.get_mut(*key) {
-                        pending.next_attempt_ms = at;
-                        pending.entry.problem = Some(error.message.clone());
-                    }
-                }
-                effects.push(Effect::Record(Record {
-                    event: "retry_scheduled",
-                    code: None,
-                    item: None,
-                    message: error.to_string(),
-                }));
-                self.give_up(now, &exhausted, &error, effects);
-            }
-        }
-    }
-
-    fn give_up(
-        &mut self,
-        now: Now,
-        keys: &[countersign_domain::id::SignOffKey],
-        error: &BacklogError,
-        effects: &mut Vec<Effect>,
-    ) {
-        let mut settled = Vec::new();
-        for key in keys {
-            let Some(pending) = self.outbox.get_mut(*key) else { continue };
-            pending.entry.stage = Stage::Dead;
-            pending.entry.problem = Some(error.message.clone());
-            effects.push(record_of("dead", &pending.entry, &error.message));
-            let attempts = pending.entry.attempts;
-            settled.push(Settled {
-                key: *key,
-                stage: Stage::Dead,
-                attempts,
-                answer: None,
-                problem: Some(error.message.clone()),
-                at: now.wall,
-            });
-        }
-        if !settled.is_empty() {
-            self.session_version += 1;
-            self.journal(Write::Settled(settled), Writing::Other, effects);
-        }
-    }
-
-    fn call_failed(&mut self, now: Now, error: BacklogError, effects: &mut Vec<Effect>) {
+    pub(super) fn call_failed(&mut self, now: Now, error: BacklogError, effects: &mut Vec<Effect>) {
         if unknown_workstation(&error) || Self::is_about_the_link(&error) {
             return self.lost(now, error, effects);
         }
@@ -474,37 +307,4 @@ impl Engine {
             }
         }
     }
-
-    /// A decision is durable: it leaves the deck, and its undo window begins.
-    fn signed(&mut self, now: Now, entry: Entry) {
-        let (place, since_ms) =
-            self.deck.take(entry.item.id).map_or((None, now.mono_ms), |(place, slot)| (Some(place), slot.since_ms));
-        // The same decision may have been refused before and still be shown; this one takes its place.
-        self.outbox.remove(entry.sign_off.key);
-        let took_ms = u32::try_from(now.mono_ms.saturating_sub(since_ms)).unwrap_or(u32::MAX);
-        self.decision_times_ms.push_back(took_ms);
-        if self.decision_times_ms.len() > DECISION_TIMES {
-            self.decision_times_ms.pop_front();
-        }
-        let undo_ms = if self.drain.is_some() { 0 } else { u64::from(self.settings.undo_window_ms) };
-        self.outbox.insert(Pending {
-            send_after_ms: now.mono_ms + undo_ms,
-            next_attempt_ms: now.mono_ms,
-            sending: false,
-            withdrawing: false,
-            place,
-            since_ms,
-            entry,
-        });
-    }
-}
-
-fn record_of(event: &'static str, entry: &Entry, message: &str) -> Effect {
-    let item = &entry.item;
-    Effect::Record(Record {
-        event,
-        code: None,
-        item: Some((item.trace_id, item.source_hash.clone(), item.match_decision.as_str())),
-        message: format!("{} on {}: {message}", entry.sign_off.decision.as_str(), item.key),
-    })
 }

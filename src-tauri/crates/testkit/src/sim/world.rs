@@ -1,16 +1,17 @@
 //! Workstations, people, a network and a clock: a day as a sequence of events in the order of their time.
 
+mod check;
+mod people;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use chrono::{DateTime, Utc};
-use countersign_domain::hash;
-use countersign_domain::id::{BatchId, ExceptionId, SignOffKey, WorkstationId};
+use countersign_domain::id::{BatchId, SignOffKey, WorkstationId};
 use countersign_domain::scoring::Thresholds;
 use countersign_domain::settings::Settings;
-use countersign_domain::sign_off::Decision;
-use countersign_engine::port::{BacklogError, Failure, Journal, Stage, Welcome};
-use countersign_engine::{Command, Effect, Engine, Event, Now, Reply, RequestId, Scored, deck_item};
+use countersign_engine::port::{BacklogError, Failure, Journal, Welcome};
+use countersign_engine::{Effect, Engine, Event, Now, RequestId, Scored, deck_item};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use uuid::Uuid;
@@ -400,158 +401,5 @@ impl World {
         let life = self.stations[index].life;
         let takes = self.random.random_range(1..if self.stations[index].online { 200 } else { 30_000 });
         self.at(takes, What::Engine(index, life, event));
-    }
-
-    /// The person signs some, withdraws some, gives some back.
-    fn person(&mut self, index: usize) -> Result<(), String> {
-        let pause = self.random.random_range(500..60_000);
-        self.at(pause, What::Person(index));
-        let command = match self.random.random_range(0..20) {
-            0 => self.stations[index].batches.last().copied().map(Command::Undo),
-            1 if !self.healing => {
-                let all: Vec<ExceptionId> = self.stations[index].engine.deck().map(|(slot, _)| slot.item.id).collect();
-                (!all.is_empty()).then(|| Command::Release(vec![all[self.random.random_range(0..all.len())]]))
-            }
-            2 => Some(Command::RetryNow),
-            3 => self.stations[index]
-                .engine
-                .outbox()
-                .find(|pending| pending.entry.stage == Stage::Dead)
-                .map(|pending| Command::RetryDead(pending.entry.sign_off.key)),
-            4 => self.stations[index]
-                .engine
-                .outbox()
-                .find(|pending| pending.entry.stage == Stage::Refused)
-                .map(|pending| Command::Dismiss(pending.entry.sign_off.key)),
-            _ => self.choose(index),
-        };
-        let Some(command) = command else { return Ok(()) };
-        let station = &mut self.stations[index];
-        station.last_request += 1;
-        let request = RequestId(station.last_request);
-        if let Command::Sign { batch, .. } = &command {
-            station.signing.insert(request, *batch);
-        }
-        self.step(index, Event::Command(request, command))
-    }
-
-    fn choose(&mut self, index: usize) -> Option<Command> {
-        let share = self.random.random_range(1..=3);
-        let deck: Vec<_> = self.stations[index]
-            .engine
-            .deck()
-            .filter(|(_, signing)| !signing)
-            .map(|(slot, _)| slot.item.clone())
-            .collect();
-        let picked: BTreeSet<_> =
-            deck.iter().filter(|_| self.random.random_range(0..3) < share).map(|item| item.id).collect();
-        let groups: BTreeSet<_> = deck
-            .iter()
-            .filter(|item| picked.contains(&item.id))
-            .filter_map(|item| item.group.clone().map(|group| (item.partition.clone(), group)))
-            .collect();
-        let chosen: Vec<_> = deck
-            .iter()
-            .filter(|item| {
-                picked.contains(&item.id)
-                    || item.group.clone().is_some_and(|group| groups.contains(&(item.partition.clone(), group)))
-            })
-            .collect();
-        let decision = if self.random.random_range(0..4) == 0 { Decision::Reject } else { Decision::Approve };
-        Some(Command::Sign {
-            batch: BatchId(Uuid::from_u128(self.random.random())),
-            ids: chosen.iter().map(|item| item.id).collect(),
-            decision,
-            reason: (decision == Decision::Reject).then(|| "OTHER".to_owned()),
-            comment: None,
-            hash_total: hash::hash_total(chosen.iter().map(|item| (item.key.as_str(), item.content))),
-        })
-    }
-
-    /// The window says "signed": from here on nothing may lose it.
-    fn replied(&mut self, index: usize, request: RequestId, reply: &Result<Reply, countersign_engine::CommandFailure>) {
-        match reply {
-            Ok(Reply::Signed { .. }) => {
-                if let Some(batch) = self.stations[index].signing.remove(&request) {
-                    self.stations[index].batches.push(batch);
-                    let keys: Vec<_> = self.stations[index]
-                        .engine
-                        .outbox()
-                        .filter(|p| p.entry.batch == batch)
-                        .map(|p| p.entry.sign_off.key)
-                        .collect();
-                    self.promised.extend(keys);
-                }
-            }
-            Ok(Reply::Undone { .. }) => {
-                let kept: BTreeSet<SignOffKey> =
-                    self.stations[index].journal.entries().iter().map(|entry| entry.sign_off.key).collect();
-                let reviewer = &self.stations[index].reviewer;
-                let gone: Vec<SignOffKey> = self.promised.iter().filter(|key| !kept.contains(key)).copied().collect();
-                // Only this person's own decisions can have been withdrawn by them.
-                let others: BTreeSet<SignOffKey> = self
-                    .stations
-                    .iter()
-                    .filter(|station| &station.reviewer != reviewer)
-                    .flat_map(|station| station.journal.entries())
-                    .map(|entry| entry.sign_off.key)
-                    .collect();
-                for key in gone {
-                    if !others.contains(&key) {
-                        self.promised.remove(&key);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// The invariants, once everything has healed.
-    fn check(mut self) -> Result<DayReport, String> {
-        let seed = self.day.seed;
-        let mut defects = self.database.defects();
-        let mut on_disk = BTreeMap::new();
-        for station in &self.stations {
-            for entry in station.journal.entries() {
-                match entry.stage {
-                    Stage::Ready => defects
-                        .push(format!("{} still has an unanswered decision on {}", station.reviewer, entry.item.key)),
-                    Stage::Dead => defects
-                        .push(format!("{} still has a given-up decision on {}", station.reviewer, entry.item.key)),
-                    Stage::Refused => {}
-                    Stage::Committed => self.report.accepted += 1,
-                }
-                on_disk.insert(entry.sign_off.key, entry.stage);
-            }
-        }
-        let accepted: BTreeSet<SignOffKey> = self.database.accepted().map(|(key, _)| key).collect();
-        for key in &accepted {
-            if on_disk.get(key) != Some(&Stage::Committed) {
-                defects.push(format!("the database accepted {} and no journal knows", key.0));
-            }
-        }
-        for key in self.promised.iter().filter(|key| on_disk.get(key) == Some(&Stage::Committed)) {
-            if !accepted.contains(key) {
-                defects.push(format!("a journal says {} was accepted, and the database does not", key.0));
-            }
-        }
-        for item in self.database.items() {
-            if let Some((person, ..)) = &item.decided
-                && self.day.exceptions > 0
-                && item.effect.is_none()
-                && self
-                    .database
-                    .items()
-                    .filter(|other| other.place.0 == item.place.0 && other.place.1 < item.place.1)
-                    .all(|other| other.decided.is_some())
-            {
-                defects.push(format!("{} was decided by {person} and has no effect", item.key));
-            }
-        }
-        self.report.signed = self.promised.len();
-        match defects.first() {
-            None => Ok(self.report),
-            Some(first) => Err(format!("seed {seed}: {} defects, first: {first}", defects.len())),
-        }
     }
 }

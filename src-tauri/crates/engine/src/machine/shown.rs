@@ -1,0 +1,136 @@
+//! What the engine shows of itself.
+
+use countersign_domain::id::{ExceptionId, PartitionKey, WorkstationId};
+use countersign_domain::settings::Settings;
+
+use super::{DrainState, Engine, LinkState, Now};
+use crate::deck::Slot;
+use crate::outbox::{Counts, Pending};
+use crate::port::{DeckItem, Entry, JournalError};
+
+/// What is shown.
+impl Engine {
+    /// The settings in force.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// This journal's workstation.
+    pub fn workstation(&self) -> WorkstationId {
+        self.workstation
+    }
+
+    /// Whose journal it is, once that is known.
+    pub fn reviewer(&self) -> Option<&str> {
+        self.reviewer.as_deref()
+    }
+
+    /// The deck in its order, and for each item whether its decision is on its way to the disk.
+    pub fn deck(&self) -> impl Iterator<Item = (&Slot, bool)> {
+        self.deck.slots().map(|slot| (slot, self.deck.is_signing(slot.item.id)))
+    }
+
+    /// One item of the deck.
+    pub fn deck_item(&self, id: ExceptionId) -> Option<&DeckItem> {
+        self.deck.get(id).map(|slot| &slot.item)
+    }
+
+    /// Milliseconds until the lease of a partition lapses.
+    pub fn lease_ends_in_ms(&self, partition: &PartitionKey, now: Now) -> u64 {
+        self.leases.get(partition).map_or(0, |lease| lease.deadline_ms.saturating_sub(now.mono_ms))
+    }
+
+    /// Milliseconds until the first lease lapses.
+    pub fn first_lease_ends_in_ms(&self, now: Now) -> Option<u64> {
+        self.leases.first_deadline_ms().map(|deadline| deadline.saturating_sub(now.mono_ms))
+    }
+
+    /// Decisions that are not done with, in order.
+    pub fn outbox(&self) -> impl Iterator<Item = &Pending> {
+        self.outbox.entries()
+    }
+
+    /// The latest accepted decisions, newest first.
+    pub fn answered(&self) -> impl Iterator<Item = &Entry> {
+        self.outbox.answered()
+    }
+
+    /// How many decisions are where.
+    pub fn counts(&self, now: Now) -> Counts {
+        self.outbox.counts(now.mono_ms)
+    }
+
+    /// The connection.
+    pub fn link(&self, now: Now) -> LinkState {
+        LinkState {
+            online: self.link.online,
+            problem: self.link.problem.clone(),
+            next_attempt_in_ms: self
+                .link
+                .next_attempt_ms
+                .filter(|_| !self.link.online)
+                .map(|at| at.saturating_sub(now.mono_ms)),
+            last_contact: self.link.last_contact,
+        }
+    }
+
+    /// Whether leasing pauses because a bound is reached.
+    pub fn saturated(&self) -> bool {
+        self.saturated
+    }
+
+    /// The last journal write failed with this.
+    pub fn journal_problem(&self) -> Option<&JournalError> {
+        self.journal_problem.as_ref()
+    }
+
+    /// Closing, once it has begun.
+    pub fn drain(&self, now: Now) -> Option<DrainState> {
+        self.drain.map(|drain| {
+            let unsent = self.outbox.unanswered();
+            DrainState {
+                unsent,
+                sent: drain.unsent_at_start.saturating_sub(unsent),
+                to_release: self.undecided(),
+                gives_up_in_ms: drain.deadline_ms.saturating_sub(now.mono_ms),
+                online: self.link.online,
+                done: drain.done,
+            }
+        })
+    }
+
+    /// Things the reviewer should know.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut sorted: Vec<u32> = self.decision_times_ms.iter().copied().collect();
+        sorted.sort_unstable();
+        let p99 = sorted.get((sorted.len() * 99).div_ceil(100).saturating_sub(1)).copied();
+        let lease = p99.and_then(|p99| self.settings.lease_too_short(p99));
+        let journal = self.journal_problem.as_ref().map(ToString::to_string);
+        let trouble = self.trouble.as_ref().map(ToString::to_string);
+        lease.into_iter().chain(journal).chain(trouble).collect()
+    }
+
+    /// Versions of the deck, the outbox and the session: each grows with every change.
+    pub fn versions(&self) -> (u32, u32, u32) {
+        (self.deck_version, self.outbox_version, self.session_version)
+    }
+
+    /// Looks for items that are in two places, and for deck items without a lease: defects that must never appear.
+    pub fn lost_tasks(&self) -> Vec<String> {
+        let decided = self.outbox.exceptions();
+        let mut defects = Vec::new();
+        for slot in self.deck.slots() {
+            let id = slot.item.id;
+            if decided.contains(&id) && !self.deck.is_signing(id) {
+                defects.push(format!("exception {id} is in the deck and in the outbox"));
+            }
+            if self.scoring.contains_key(&id) {
+                defects.push(format!("exception {id} is in the deck and being scored"));
+            }
+            if self.leases.get(&slot.item.partition).is_none() && !self.deck.is_signing(id) {
+                defects.push(format!("exception {id} is in the deck without a lease of {}", slot.item.partition));
+            }
+        }
+        defects
+    }
+}

@@ -1,0 +1,195 @@
+//! What comes in and what goes out.
+
+use chrono::{DateTime, Utc};
+use countersign_domain::code::Code;
+use countersign_domain::id::{BatchId, Digest, ExceptionId, SignOffKey};
+use countersign_domain::sign_off::{Answer, Decision, SignOff};
+use uuid::Uuid;
+
+use crate::port::{
+    BacklogError, DeckItem, Held, JournalError, LeaseReply, LeaseRequest, LeasedItem, Renewed, Welcome, Write,
+};
+
+/// The time: one clock that only goes forward, and one that says when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Now {
+    /// Milliseconds on a clock that never goes back.
+    pub mono_ms: u64,
+    /// The workstation's wall clock.
+    pub wall: DateTime<Utc>,
+}
+
+/// Ties a command to its reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RequestId(pub u64);
+
+/// Ties a journal write to its completion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Token(pub u64);
+
+/// What the scoring pool made of an exception.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scored {
+    /// As it was leased.
+    pub leased: LeasedItem,
+    /// What to show, or why it cannot be shown.
+    pub result: Result<DeckItem, String>,
+}
+
+/// What a person asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Sign a frozen list. All of it or nothing.
+    Sign {
+        /// Names the confirmation.
+        batch: BatchId,
+        /// The exceptions.
+        ids: Vec<ExceptionId>,
+        /// The decision.
+        decision: Decision,
+        /// A reason code.
+        reason: Option<String>,
+        /// Free text.
+        comment: Option<String>,
+        /// What the dialog showed.
+        hash_total: Digest,
+    },
+    /// Withdraw what is still in its undo window.
+    Undo(BatchId),
+    /// Give back the partitions of these exceptions.
+    Release(Vec<ExceptionId>),
+    /// End every wait.
+    RetryNow,
+    /// Try a given-up decision again.
+    RetryDead(SignOffKey),
+    /// Put a refused decision away.
+    Dismiss(SignOffKey),
+    /// Begin to close.
+    Drain,
+    /// Stop waiting and close.
+    CloseNow,
+}
+
+/// What happened.
+#[derive(Debug)]
+pub enum Event {
+    /// Time went by.
+    Tick,
+    /// The answer to [`Effect::Hello`].
+    Welcomed(Result<Welcome, BacklogError>),
+    /// The answer to [`Effect::Lease`].
+    Leased(Result<LeaseReply, BacklogError>),
+    /// The answer to [`Effect::Renew`].
+    Renewed(Result<Vec<Renewed>, BacklogError>),
+    /// The answer to [`Effect::Release`].
+    Released(Result<(), BacklogError>),
+    /// The answer to [`Effect::SignOff`], in the order of the decisions.
+    SignedOff(Result<Vec<Answer>, BacklogError>),
+    /// The answer to [`Effect::Score`], in part or whole.
+    Scored(Vec<Scored>),
+    /// The answer to [`Effect::Journal`].
+    Journaled(Token, Result<(), JournalError>),
+    /// A person asks for something.
+    Command(RequestId, Command),
+}
+
+/// What is to be done. Calls to the backlog go side by side, at most one of a kind; journal writes go one after the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Connect and say hello.
+    Hello,
+    /// Lease.
+    Lease(LeaseRequest),
+    /// Renew these leases.
+    Renew(Vec<Held>),
+    /// Give these leases back.
+    Release(Vec<Held>),
+    /// Send these decisions.
+    SignOff(Vec<SignOff>),
+    /// Read and score these.
+    Score(Vec<LeasedItem>),
+    /// Make this durable.
+    Journal(Token, Write),
+    /// Answer a command.
+    Reply(RequestId, Result<Reply, CommandFailure>),
+    /// Write a record to the log.
+    Record(Record),
+    /// Closing is done; nothing more will be asked for.
+    Drained {
+        /// `drain_timeout_s` went by, or the person would not wait; what is left is on disk.
+        cut_short: bool,
+    },
+}
+
+/// A line of the structured log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// What happened, such as `lease_lost`.
+    pub event: &'static str,
+    /// The named code, where it has one.
+    pub code: Option<Code>,
+    /// What it was about.
+    pub item: Option<(Uuid, String, &'static str)>,
+    /// The rest, in words.
+    pub message: String,
+}
+
+/// What a command did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// These decisions are durable.
+    Signed {
+        /// How many.
+        count: usize,
+    },
+    /// What was withdrawn.
+    Undone {
+        /// Back in the deck.
+        withdrawn: usize,
+        /// On their way already.
+        too_late: usize,
+    },
+    /// This many exceptions are given back.
+    Released(usize),
+    /// Done.
+    Done,
+}
+
+/// Why a command did nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandFailure {
+    /// A stable name.
+    pub code: &'static str,
+    /// What happened and what to do.
+    pub message: String,
+}
+
+/// The connection, to be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkState {
+    /// Whether the last call succeeded.
+    pub online: bool,
+    /// What is wrong.
+    pub problem: Option<BacklogError>,
+    /// Until the next attempt.
+    pub next_attempt_in_ms: Option<u64>,
+    /// When the database last answered.
+    pub last_contact: Option<DateTime<Utc>>,
+}
+
+/// Closing, to be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DrainState {
+    /// Decisions that are not answered.
+    pub unsent: usize,
+    /// Decisions answered since closing began.
+    pub sent: usize,
+    /// Exceptions to be given back.
+    pub to_release: usize,
+    /// Until closing gives up waiting.
+    pub gives_up_in_ms: u64,
+    /// Whether the database can be reached.
+    pub online: bool,
+    /// Closing is over.
+    pub done: bool,
+}

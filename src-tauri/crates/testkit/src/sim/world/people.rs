@@ -1,0 +1,124 @@
+//! What people do all day.
+
+use std::collections::BTreeSet;
+
+use countersign_domain::hash;
+use countersign_domain::id::{BatchId, ExceptionId, SignOffKey};
+use countersign_domain::sign_off::Decision;
+use countersign_engine::port::Stage;
+use countersign_engine::{Command, Event, Reply, RequestId};
+use rand::Rng as _;
+use uuid::Uuid;
+
+use super::{What, World};
+
+impl World {
+    /// The person signs some, withdraws some, gives some back.
+    pub(super) fn person(&mut self, index: usize) -> Result<(), String> {
+        let pause = self.random.random_range(500..60_000);
+        self.at(pause, What::Person(index));
+        let command = match self.random.random_range(0..20) {
+            0 => self.stations[index].batches.last().copied().map(Command::Undo),
+            1 if !self.healing => {
+                let all: Vec<ExceptionId> = self.stations[index].engine.deck().map(|(slot, _)| slot.item.id).collect();
+                (!all.is_empty()).then(|| Command::Release(vec![all[self.random.random_range(0..all.len())]]))
+            }
+            2 => Some(Command::RetryNow),
+            3 => self.stations[index]
+                .engine
+                .outbox()
+                .find(|pending| pending.entry.stage == Stage::Dead)
+                .map(|pending| Command::RetryDead(pending.entry.sign_off.key)),
+            4 => self.stations[index]
+                .engine
+                .outbox()
+                .find(|pending| pending.entry.stage == Stage::Refused)
+                .map(|pending| Command::Dismiss(pending.entry.sign_off.key)),
+            _ => self.choose(index),
+        };
+        let Some(command) = command else { return Ok(()) };
+        let station = &mut self.stations[index];
+        station.last_request += 1;
+        let request = RequestId(station.last_request);
+        if let Command::Sign { batch, .. } = &command {
+            station.signing.insert(request, *batch);
+        }
+        self.step(index, Event::Command(request, command))
+    }
+
+    fn choose(&mut self, index: usize) -> Option<Command> {
+        let share = self.random.random_range(1..=3);
+        let deck: Vec<_> = self.stations[index]
+            .engine
+            .deck()
+            .filter(|(_, signing)| !signing)
+            .map(|(slot, _)| slot.item.clone())
+            .collect();
+        let picked: BTreeSet<_> =
+            deck.iter().filter(|_| self.random.random_range(0..3) < share).map(|item| item.id).collect();
+        let groups: BTreeSet<_> = deck
+            .iter()
+            .filter(|item| picked.contains(&item.id))
+            .filter_map(|item| item.group.clone().map(|group| (item.partition.clone(), group)))
+            .collect();
+        let chosen: Vec<_> = deck
+            .iter()
+            .filter(|item| {
+                picked.contains(&item.id)
+                    || item.group.clone().is_some_and(|group| groups.contains(&(item.partition.clone(), group)))
+            })
+            .collect();
+        let decision = if self.random.random_range(0..4) == 0 { Decision::Reject } else { Decision::Approve };
+        Some(Command::Sign {
+            batch: BatchId(Uuid::from_u128(self.random.random())),
+            ids: chosen.iter().map(|item| item.id).collect(),
+            decision,
+            reason: (decision == Decision::Reject).then(|| "OTHER".to_owned()),
+            comment: None,
+            hash_total: hash::hash_total(chosen.iter().map(|item| (item.key.as_str(), item.content))),
+        })
+    }
+
+    /// The window says "signed": from here on nothing may lose it.
+    pub(super) fn replied(
+        &mut self,
+        index: usize,
+        request: RequestId,
+        reply: &Result<Reply, countersign_engine::CommandFailure>,
+    ) {
+        match reply {
+            Ok(Reply::Signed { .. }) => {
+                if let Some(batch) = self.stations[index].signing.remove(&request) {
+                    self.stations[index].batches.push(batch);
+                    let keys: Vec<_> = self.stations[index]
+                        .engine
+                        .outbox()
+                        .filter(|p| p.entry.batch == batch)
+                        .map(|p| p.entry.sign_off.key)
+                        .collect();
+                    self.promised.extend(keys);
+                }
+            }
+            Ok(Reply::Undone { .. }) => {
+                let kept: BTreeSet<SignOffKey> =
+                    self.stations[index].journal.entries().iter().map(|entry| entry.sign_off.key).collect();
+                let reviewer = &self.stations[index].reviewer;
+                let gone: Vec<SignOffKey> = self.promised.iter().filter(|key| !kept.contains(key)).copied().collect();
+                // Only this person's own decisions can have been withdrawn by them.
+                let others: BTreeSet<SignOffKey> = self
+                    .stations
+                    .iter()
+                    .filter(|station| &station.reviewer != reviewer)
+                    .flat_map(|station| station.journal.entries())
+                    .map(|entry| entry.sign_off.key)
+                    .collect();
+                for key in gone {
+                    if !others.contains(&key) {
+                        self.promised.remove(&key);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
