@@ -26,3 +26,5 @@ pub const OUTBOX_BOUND: usize = 10_000;
 pub const ANSWERED_SHOWN: usize = 500;
 /// The pause between two lease calls while the backlog has nothing, in milliseconds; up to half of it again is added at random.
 pub const POLL_MS: u64 = 2_000;
+/// The pause before answers that the disk did not take are written again, in milliseconds.
+pub const JOURNAL_RETRY_MS: u64 = 2_000;

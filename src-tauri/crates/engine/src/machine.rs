@@ -20,7 +20,7 @@ use crate::leases::Leases;
 use crate::link::Link;
 use crate::outbox::Outbox;
 use crate::port::{
-    BacklogError, Entry, Failure, Held, JournalError, LeaseRequest, LeaseRow, Problem, Restored, Stage, Write,
+    BacklogError, Entry, Failure, Held, JournalError, LeaseRequest, LeaseRow, Problem, Restored, Settled, Stage, Write,
 };
 use crate::{OUTBOX_BOUND, POLL_MS};
 
@@ -45,6 +45,7 @@ struct Draining {
 enum Writing {
     Sign { request: RequestId, entries: Vec<Entry> },
     Undo { request: RequestId, keys: Vec<SignOffKey>, too_late: usize },
+    Settle(Vec<Settled>),
     Other,
 }
 
@@ -92,6 +93,9 @@ pub struct Engine {
     writing: BTreeMap<Token, Writing>,
     last_token: u64,
     journal_problem: Option<JournalError>,
+    /// Answers that the disk did not take. (What else it did not take, the database tells again after a restart.)
+    unsettled: Vec<Settled>,
+    settle_at_ms: u64,
     decision_times_ms: VecDeque<u32>,
     notes: HashMap<ExceptionId, String>,
     /// Lease rows whose items are being scored.
@@ -145,6 +149,8 @@ impl Engine {
             writing: BTreeMap::new(),
             last_token: 0,
             journal_problem: None,
+            unsettled: Vec::new(),
+            settle_at_ms: now.mono_ms,
             decision_times_ms: VecDeque::new(),
             notes: HashMap::new(),
             unjournaled: BTreeMap::new(),
@@ -186,12 +192,17 @@ impl Engine {
             [renew, lease].into_iter().flatten().map(|at| at.max(self.control_at_ms)).chain(pause).min()
         };
         let sending = self.outbox.next_wakeup_ms(now.mono_ms).filter(|_| self.link.online);
-        [drain, work, sending].into_iter().flatten().filter(|at| *at > now.mono_ms).min()
+        let settling = (!self.unsettled.is_empty()).then_some(self.settle_at_ms);
+        [drain, work, sending, settling].into_iter().flatten().filter(|at| *at > now.mono_ms).min()
     }
 
     /// Decides what to ask for next.
     fn pump(&mut self, now: Now, effects: &mut Vec<Effect>) {
         self.note_saturation(now, effects);
+        if !self.unsettled.is_empty() && now.mono_ms >= self.settle_at_ms {
+            let settled = std::mem::take(&mut self.unsettled);
+            self.settle(settled, effects);
+        }
         if self.drain.is_some_and(|drain| drain.done) || self.finish_drain(now, effects) {
             return;
         }
@@ -299,7 +310,7 @@ impl Engine {
         // Offline nothing can be given back; leases lapse by themselves. A given-up decision keeps its lease.
         let given_back =
             !self.link.online || (self.undecided() == 0 && self.leases.idle(&self.partitions_in_use()).is_empty());
-        let nothing_left = unsent == 0 && !calls && !writes_wait && given_back;
+        let nothing_left = unsent == 0 && self.unsettled.is_empty() && !calls && !writes_wait && given_back;
         let timed_out = now.mono_ms >= drain.deadline_ms && !writes_wait;
         if !nothing_left && !timed_out {
             return false;
@@ -317,6 +328,10 @@ impl Engine {
         }
         effects.push(Effect::Drained { cut_short: !nothing_left });
         true
+    }
+
+    fn settle(&mut self, settled: Vec<Settled>, effects: &mut Vec<Effect>) {
+        self.journal(Write::Settled(settled.clone()), Writing::Settle(settled), effects);
     }
 
     fn journal(&mut self, write: Write, what: Writing, effects: &mut Vec<Effect>) {

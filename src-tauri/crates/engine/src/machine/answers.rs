@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use countersign_domain::code::Code;
 
 use super::{CommandFailure, Effect, Engine, Now, Record, Reply, Scored, Token, Writing, unknown_workstation};
+use crate::JOURNAL_RETRY_MS;
 use crate::backoff::delay_ms;
 use crate::outbox::Outbox;
 use crate::port::{
@@ -254,7 +255,17 @@ impl Engine {
             self.session_version += 1;
         }
         match (what, result) {
-            (Writing::Other, Ok(())) => {}
+            (Writing::Other | Writing::Settle(_), Ok(())) => {}
+            (Writing::Settle(settled), Err(error)) => {
+                self.unsettled.extend(settled);
+                self.settle_at_ms = now.mono_ms + JOURNAL_RETRY_MS;
+                effects.push(Effect::Record(Record {
+                    event: "journal_failed",
+                    code: None,
+                    item: None,
+                    message: error.to_string(),
+                }));
+            }
             (Writing::Other, Err(error)) => {
                 effects.push(Effect::Record(Record {
                     event: "journal_failed",

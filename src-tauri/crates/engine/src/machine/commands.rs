@@ -189,7 +189,7 @@ impl Engine {
         self.outbox_version += 1;
         self.session_version += 1;
         let settled = Settled { key, stage: Stage::Ready, attempts: 0, answer: None, problem: None, at: now.wall };
-        self.journal(Write::Settled(vec![settled]), Writing::Other, effects);
+        self.settle(vec![settled], effects);
         Ok(Reply::Done)
     }
 

@@ -3,10 +3,10 @@
 use countersign_domain::id::SignOffKey;
 use countersign_domain::sign_off::{Answer, Outcome};
 
-use super::{DECISION_TIMES, Effect, Engine, Now, Record, SETTLED_REMEMBERED, Writing};
+use super::{DECISION_TIMES, Effect, Engine, Now, Record, SETTLED_REMEMBERED};
 use crate::backoff::delay_ms;
 use crate::outbox::Pending;
-use crate::port::{BacklogError, Entry, Failure, Settled, Stage, Write};
+use crate::port::{BacklogError, Entry, Failure, Settled, Stage};
 
 impl Engine {
     /// A decision is durable: it leaves the deck, and its undo window begins.
@@ -88,7 +88,7 @@ impl Engine {
         }
         self.session_version += 1;
         self.deck_version += 1;
-        self.journal(Write::Settled(settled), Writing::Other, effects);
+        self.settle(settled, effects);
     }
 
     fn refused(&mut self, pending: &Pending, answer: &Answer, effects: &mut Vec<Effect>) {
@@ -179,7 +179,7 @@ impl Engine {
         }
         if !settled.is_empty() {
             self.session_version += 1;
-            self.journal(Write::Settled(settled), Writing::Other, effects);
+            self.settle(settled, effects);
         }
     }
 }

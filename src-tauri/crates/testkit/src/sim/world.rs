@@ -23,6 +23,8 @@ use crate::generate::Arrival;
 /// How long people work and things break, then how long the world has to heal.
 const WORK_MS: u64 = 4 * 3_600_000;
 const HEAL_MS: u64 = 2 * 3_600_000;
+/// Exceptions arrive in so many portions over the day.
+const ARRIVALS: u64 = 50;
 /// A day with more events than this runs away.
 const EVENTS: u64 = 3_000_000;
 
@@ -70,6 +72,7 @@ enum What {
     Outage(usize, bool),
     DiskFull(usize, bool),
     Correction,
+    Arrivals,
 }
 
 struct Station {
@@ -96,6 +99,8 @@ struct World {
     database: Database,
     stations: Vec<Station>,
     revisions: BTreeMap<u64, u32>,
+    arrived: u64,
+    crash_ms: u64,
     promised: BTreeSet<SignOffKey>,
     report: DayReport,
     healing: bool,
@@ -138,14 +143,17 @@ impl World {
             database: Database::default(),
             stations: Vec::new(),
             revisions: BTreeMap::new(),
+            arrived: 0,
+            crash_ms: 0,
             promised: BTreeSet::new(),
             report: DayReport::default(),
             healing: false,
             day,
         };
-        for number in 0..world.day.exceptions {
-            world.database.enqueue(&world.arrival(number).1);
-        }
+        world.at(0, What::Arrivals);
+        // On some days workstations crash all the time, on others never: a crash heals what a workstation has forgotten.
+        let crash_ms = [600_000, 3_600_000, u64::MAX / 4][world.random.random_range(0..3)];
+        world.crash_ms = crash_ms;
         for index in 0..world.day.workstations {
             let journal = MemoryJournal::new(WorkstationId(Uuid::from_u128(1_000 + index as u128)));
             let engine = world.engine(&journal);
@@ -165,7 +173,7 @@ impl World {
             world.at(1, What::Wakeup(index, 0));
             world.at(1_000, What::Person(index));
             for (mean_ms, what) in [
-                (1_800_000, What::Crash(index)),
+                (crash_ms, What::Crash(index)),
                 (900_000, What::Outage(index, true)),
                 (2_700_000, What::DiskFull(index, true)),
             ] {
@@ -256,7 +264,7 @@ impl World {
                 station.signing.clear();
                 let life = station.life;
                 self.at(0, What::Wakeup(index, life));
-                let next = self.random.random_range(60_000..3_600_000);
+                let next = self.random.random_range(60_000..self.crash_ms * 2);
                 self.at(next, What::Crash(index));
                 Ok(())
             }
@@ -272,8 +280,20 @@ impl World {
                 self.at(next, What::DiskFull(index, !begins));
                 Ok(())
             }
+            What::Arrivals => {
+                let until = (self.arrived + self.day.exceptions.div_ceil(ARRIVALS)).min(self.day.exceptions);
+                for number in self.arrived..until {
+                    let body = self.arrival(number).1;
+                    self.database.enqueue(&body);
+                }
+                self.arrived = until;
+                if until < self.day.exceptions {
+                    self.at(WORK_MS / ARRIVALS, What::Arrivals);
+                }
+                Ok(())
+            }
             What::Correction => {
-                let number = self.random.random_range(0..self.day.exceptions);
+                let number = self.random.random_range(0..self.arrived.max(1));
                 *self.revisions.entry(number).or_insert(1) += 1;
                 let body = self.arrival(number).1;
                 if self.database.enqueue(&body) == "CORRECTED" {
