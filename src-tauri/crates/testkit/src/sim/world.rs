@@ -82,6 +82,7 @@ struct Station {
     life: u32,
     born_ms: u64,
     wakeup_ms: Option<u64>,
+    disk_free_ms: u64,
     online: bool,
     lossy: bool,
     last_request: u64,
@@ -164,6 +165,7 @@ impl World {
                 life: 0,
                 born_ms: 0,
                 wakeup_ms: None,
+                disk_free_ms: 0,
                 online: true,
                 lossy: true,
                 last_request: 0,
@@ -354,7 +356,10 @@ impl World {
             }
             Effect::Journal(token, write) => {
                 let result = self.stations[index].journal.write(&write);
-                self.at(1, What::Engine(index, life, Event::Journaled(token, result)));
+                // One after the other, as a disk does; what is durable may still be lost on its way to the engine.
+                let free_ms = self.stations[index].disk_free_ms.max(self.now_ms) + self.random.random_range(1..100);
+                self.stations[index].disk_free_ms = free_ms;
+                self.at(free_ms - self.now_ms, What::Engine(index, life, Event::Journaled(token, result)));
             }
             Effect::Reply(request, reply) => self.replied(index, request, &reply),
             Effect::Record(record) => {
