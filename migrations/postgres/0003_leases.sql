@@ -56,7 +56,8 @@ END $$;
 
 -- Appends one record for each of these partitions, whose rows the caller has locked.
 CREATE FUNCTION countersign.audit_partitions(p_keys text[], p_event text, p_workstation uuid) RETURNS void
-LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
     WITH record AS MATERIALIZED (
         SELECT p.partition_key, p.chain_seq + 1 AS chain_seq, p.chain_head, clock_timestamp() AS at,
                coalesce(p_workstation, p.holder) AS workstation, jsonb_build_object('epoch', p.epoch, 'reviewer', p.holder_reviewer) AS detail
@@ -71,27 +72,40 @@ LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
     )
     UPDATE countersign.partition p SET chain_seq = c.chain_seq, chain_head = c.chain_hash
     FROM chained c WHERE p.partition_key = c.partition_key;
-$$;
+END $$;
 
 -- Makes these partitions, whose rows the caller has locked, free again. The epoch stays: until somebody claims them, what their
 -- last holder decided is still good.
 CREATE FUNCTION countersign.free_partitions(p_keys text[], p_event text) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM countersign.audit_partitions(p_keys, p_event, NULL);
+    -- The record is written with the change, so that each row is written once.
+    WITH record AS MATERIALIZED (
+        SELECT p.partition_key, p.chain_seq + 1 AS chain_seq, p.chain_head, clock_timestamp() AS at, p.holder,
+               jsonb_build_object('epoch', p.epoch, 'reviewer', p.holder_reviewer) AS detail
+        FROM countersign.partition p WHERE p.partition_key = ANY (p_keys)
+    ), chained AS MATERIALIZED (
+        SELECT r.*, sha256(r.chain_head || countersign.audit_record(r.partition_key, r.chain_seq, r.at, p_event, session_user, r.holder,
+                   NULL, NULL, NULL, NULL, NULL, NULL, r.detail)) AS chain_hash
+        FROM record r
+    ), audited AS (
+        INSERT INTO countersign.audit_event (partition_key, chain_seq, at, event, actor, workstation, detail, chain_hash)
+        SELECT c.partition_key, c.chain_seq, c.at, p_event, session_user, c.holder, c.detail, c.chain_hash FROM chained c
+    )
     UPDATE countersign.partition p SET
-        lease_until = NULL,
-        shut_out = countersign.shut_out(p.partition_key, p.head_seq),
-        claim_rank = coalesce((
+        lease_until = NULL, chain_seq = c.chain_seq, chain_head = c.chain_hash,
+        -- Most are given back when nothing is pending in them: there is nobody and nothing to look for.
+        shut_out = CASE WHEN p.pending = 0 THEN '{}' ELSE countersign.shut_out(p.partition_key, p.head_seq) END,
+        claim_rank = CASE WHEN p.pending = 0 THEN 'infinity' ELSE coalesce((
             SELECT min(countersign.claim_rank(e.submitted_at, e.routing_tier))
             FROM (SELECT e.submitted_at, e.routing_tier FROM countersign.exception e
                   WHERE e.partition_key = p.partition_key AND e.seq >= p.head_seq AND e.state = 'PENDING'
-                  ORDER BY e.seq LIMIT 1000) AS e), 'infinity')
-    WHERE p.partition_key = ANY (p_keys);
+                  ORDER BY e.seq LIMIT 1000) AS e), 'infinity') END
+    FROM chained c WHERE p.partition_key = c.partition_key;
 END $$;
 
 -- Returns partitions whose lease passed its end. Called before every claim, in a statement of its own.
-CREATE FUNCTION countersign.expire_leases() RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+CREATE FUNCTION countersign.expire_leases() RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     v_now timestamptz := clock_timestamp();
     v_keys text[];
@@ -112,7 +126,10 @@ END $$;
 CREATE FUNCTION countersign.hand_out(p_keys text[], p_after bigint[], p_want integer, p_room integer, p_empty boolean, p_person text)
 RETURNS TABLE (partition_key text, epoch bigint, lease_ms bigint, after_seq bigint, more boolean, exception_id bigint, seq bigint,
                version integer, content_hash bytea, body text)
-LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
     WITH held AS MATERIALIZED (
         SELECT h.n, h.after, p.partition_key, p.epoch, p.head_seq,
                (extract(epoch FROM p.lease_until - clock_timestamp()) * 1000)::bigint AS lease_ms
@@ -122,49 +139,58 @@ LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
         FROM held h CROSS JOIN LATERAL (
             SELECT e.id, e.seq, e.version, e.group_key FROM countersign.exception e
             WHERE e.partition_key = h.partition_key AND e.seq >= greatest(h.head_seq, h.after + 1) AND e.state = 'PENDING'
-              AND NOT countersign.shut_out_of(p_person, e.prepared_by, e.partition_key, e.group_key)
+              AND NOT p_person = ANY (e.prepared_by)
+              AND (e.group_key IS NULL OR NOT countersign.shut_out_of(p_person, e.prepared_by, e.partition_key, e.group_key))
             ORDER BY e.seq LIMIT p_want) AS e
         ORDER BY h.n, e.seq LIMIT p_want
     ), whole AS (
-        SELECT h.n, h.id, h.seq, h.version, h.partition_key, coalesce(h.group_key, h.id::text) AS unit FROM head h
+        SELECT h.n, h.id, h.seq, h.version, h.group_key, CASE WHEN h.group_key IS NULL THEN h.id END AS alone FROM head h
         UNION ALL
-        SELECT g.n, e.id, e.seq, e.version, g.partition_key, g.group_key
+        SELECT g.n, e.id, e.seq, e.version, g.group_key, NULL
         FROM (SELECT DISTINCT h.n, h.partition_key, h.group_key FROM head h WHERE h.group_key IS NOT NULL) AS g
         JOIN countersign.exception e ON e.partition_key = g.partition_key AND e.group_key = g.group_key AND e.state = 'PENDING'
-        WHERE NOT EXISTS (SELECT 1 FROM head h WHERE h.id = e.id)
+        WHERE e.id NOT IN (SELECT h.id FROM head h)
     ), unit AS (
-        SELECT w.n, w.unit, min(w.seq) AS first, count(*) AS size FROM whole w GROUP BY w.n, w.unit
+        SELECT w.n, w.id, w.seq, w.version, min(w.seq) OVER unit AS first, count(*) OVER unit AS size
+        FROM whole w WINDOW unit AS (PARTITION BY w.n, w.group_key, w.alone)
     ), counted AS (
-        SELECT u.*, sum(u.size) OVER (ORDER BY u.n, u.first) AS upto FROM unit u
+        -- The items of a unit are peers here: each of them counts the whole unit.
+        SELECT u.*, count(*) OVER (ORDER BY u.n, u.first) AS upto FROM unit u
     ), chosen AS MATERIALIZED (
-        SELECT w.n, w.id, w.seq, w.version
-        FROM whole w JOIN counted c ON c.n = w.n AND c.unit = w.unit
-        WHERE c.upto <= p_room OR (p_empty AND c.upto = c.size)
-    ), reached AS (
+        SELECT c.n, c.id, c.seq, c.version FROM counted c WHERE c.upto <= p_room OR (p_empty AND c.upto = c.size)
+    ), reached AS MATERIALIZED (
         -- How far: up to the first item that is left, of which a group's later items may be ahead.
         SELECT h.n, h.partition_key, h.epoch, h.lease_ms, h.after, (
                    SELECT e.seq FROM countersign.exception e
                    WHERE e.partition_key = h.partition_key AND e.seq >= greatest(h.head_seq, h.after + 1) AND e.state = 'PENDING'
                      AND e.id NOT IN (SELECT c.id FROM chosen c)
-                     AND NOT countersign.shut_out_of(p_person, e.prepared_by, e.partition_key, e.group_key)
+                     AND NOT p_person = ANY (e.prepared_by)
+                     AND (e.group_key IS NULL OR NOT countersign.shut_out_of(p_person, e.prepared_by, e.partition_key, e.group_key))
                    ORDER BY e.seq LIMIT 1) AS next
         FROM held h
     )
-    SELECT r.partition_key, r.epoch, r.lease_ms, coalesce(r.next - 1, (SELECT max(c.seq) FROM chosen c WHERE c.n = r.n), r.after),
-           r.next IS NOT NULL, c.id, c.seq, c.version, b.content_hash, b.body
+    -- FULL, though nothing is chosen of what is not held: the planner expects a few rows, and would compare each with each.
+    SELECT r.partition_key, r.epoch, r.lease_ms, coalesce(r.next - 1, max(c.seq) OVER (PARTITION BY r.n), r.after),
+           r.next IS NOT NULL, c.id, c.seq, c.version, c.content_hash, c.body
     FROM reached r
-    LEFT JOIN chosen c ON c.n = r.n
-    LEFT JOIN countersign.exception_content b ON b.exception_id = c.id AND b.version = c.version
+    FULL JOIN (
+        SELECT h.n, h.id, h.seq, h.version, b.content_hash, b.body
+        FROM chosen h LEFT JOIN LATERAL (
+            SELECT b.content_hash, b.body FROM countersign.exception_content b
+            WHERE b.exception_id = h.id AND b.version = h.version LIMIT 1) AS b ON true
+    ) AS c ON c.n = r.n
     ORDER BY r.n, c.seq;
-$$;
+END $$;
 
 -- Hands out about `p_want` items. What the workstation holds comes first, from the cursors it names (a partition it holds and
 -- does not name, because an answer was lost, starts anew); then partitions are claimed in the order of their rank.
+-- Its plans are made once for the session, and only from what does not grow with the tables: indexes, in their order.
 CREATE FUNCTION countersign.lease(
     p_workstation uuid, p_want integer, p_room integer, p_empty boolean, p_ttl_ms integer, p_held text[], p_after bigint[]
 ) RETURNS TABLE (partition_key text, epoch bigint, lease_ms bigint, after_seq bigint, more boolean, exception_id bigint, seq bigint,
                  version integer, content_hash bytea, body text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_me text := countersign.caller(p_workstation);
@@ -175,6 +201,7 @@ DECLARE
     v_claim text[] := '{}';
     v_promised bigint := 0;
     v_next record;
+    v_pending integer;
 BEGIN
     IF p_want NOT BETWEEN 1 AND 5000 OR p_room < p_want OR p_ttl_ms NOT BETWEEN 30000 AND 43200000 THEN
         RAISE EXCEPTION 'lease: want must be 1 to 5000, room at least want, ttl 30000 to 43200000 ms, not %, %, %', p_want, p_room, p_ttl_ms
@@ -182,11 +209,17 @@ BEGIN
     END IF;
     PERFORM countersign.expire_leases();
 
-    SELECT array_agg(p.partition_key ORDER BY coalesce(h.after, 0) = 0, p.claim_rank, p.partition_key),
-           array_agg(coalesce(h.after, 0) ORDER BY coalesce(h.after, 0) = 0, p.claim_rank, p.partition_key)
+    -- FULL for its plan alone: as a LEFT JOIN of two short lists it would compare each with each.
+    WITH own AS MATERIALIZED (
+        SELECT p.partition_key, p.claim_rank, coalesce(h.after, 0) AS after
+        FROM (SELECT p.partition_key, p.claim_rank FROM countersign.partition p
+              WHERE p.holder = p_workstation AND p.lease_until IS NOT NULL) AS p
+        FULL JOIN unnest(p_held, p_after) AS h (key, after) ON h.key = p.partition_key
+    )
+    SELECT array_agg(o.partition_key ORDER BY o.after = 0, o.claim_rank, o.partition_key),
+           array_agg(o.after ORDER BY o.after = 0, o.claim_rank, o.partition_key)
     INTO v_own, v_after
-    FROM countersign.partition p LEFT JOIN unnest(p_held, p_after) AS h (key, after) ON h.key = p.partition_key
-    WHERE p.holder = p_workstation AND p.lease_until IS NOT NULL;
+    FROM own o WHERE o.partition_key IS NOT NULL;
     IF v_own IS NOT NULL THEN
         FOR partition_key, epoch, lease_ms, after_seq, more, exception_id, seq, version, content_hash, body IN
             SELECT * FROM countersign.hand_out(v_own, v_after, p_want, p_room, p_empty, v_me)
@@ -207,27 +240,40 @@ BEGIN
             UNION ALL
             SELECT (SELECT p.shut_out FROM countersign.partition p WHERE p.ready AND p.shut_out > who.shut_out ORDER BY p.shut_out LIMIT 1)
             FROM who WHERE who.shut_out IS NOT NULL
-        ), candidate AS MATERIALIZED (
-            SELECT c.* FROM who CROSS JOIN LATERAL (
-                SELECT p.partition_key, p.claim_rank FROM countersign.partition p
-                WHERE p.ready AND p.shut_out = who.shut_out ORDER BY p.claim_rank, p.partition_key LIMIT p_want + 50) AS c
-            WHERE who.shut_out IS NOT NULL AND NOT v_me = ANY (who.shut_out)
-            ORDER BY c.claim_rank, c.partition_key LIMIT p_want + 50
         )
-        SELECT p.partition_key, p.pending FROM candidate c JOIN countersign.partition p ON p.partition_key = c.partition_key
-        WHERE p.ready AND NOT v_me = ANY (p.shut_out)
-        ORDER BY c.claim_rank, c.partition_key FOR NO KEY UPDATE OF p SKIP LOCKED
+        SELECT c.partition_key FROM who CROSS JOIN LATERAL (
+            SELECT p.partition_key, p.claim_rank FROM countersign.partition p
+            WHERE p.ready AND p.shut_out = who.shut_out ORDER BY p.claim_rank, p.partition_key LIMIT p_want + 50) AS c
+        WHERE who.shut_out IS NOT NULL AND NOT v_me = ANY (who.shut_out)
+        ORDER BY c.claim_rank, c.partition_key LIMIT p_want + 50
     LOOP
+        -- One at a time, so that no partition is locked, and kept from the others, that is not taken.
+        SELECT p.pending INTO v_pending FROM countersign.partition p
+        WHERE p.partition_key = v_next.partition_key AND p.ready AND NOT v_me = ANY (p.shut_out) FOR NO KEY UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND;
         v_claim := v_claim || v_next.partition_key;
-        v_promised := v_promised + v_next.pending;
+        v_promised := v_promised + v_pending;
         EXIT WHEN v_promised >= p_want - v_got;
     END LOOP;
     IF cardinality(v_claim) > 0 THEN
         v_now := clock_timestamp();
+        -- The record is written with the change, so that each row is written once.
+        WITH record AS MATERIALIZED (
+            SELECT p.partition_key, p.epoch + 1 AS epoch, p.chain_seq + 1 AS chain_seq, p.chain_head,
+                   jsonb_build_object('epoch', p.epoch + 1, 'reviewer', v_me) AS detail
+            FROM countersign.partition p WHERE p.partition_key = ANY (v_claim)
+        ), chained AS MATERIALIZED (
+            SELECT r.*, sha256(r.chain_head || countersign.audit_record(r.partition_key, r.chain_seq, v_now, 'LEASED', session_user,
+                       p_workstation, NULL, NULL, NULL, NULL, NULL, NULL, r.detail)) AS chain_hash
+            FROM record r
+        ), audited AS (
+            INSERT INTO countersign.audit_event (partition_key, chain_seq, at, event, actor, workstation, detail, chain_hash)
+            SELECT c.partition_key, c.chain_seq, v_now, 'LEASED', session_user, p_workstation, c.detail, c.chain_hash FROM chained c
+        )
         UPDATE countersign.partition p SET
-            epoch = p.epoch + 1, holder = p_workstation, holder_reviewer = v_me, lease_until = v_now + p_ttl_ms * interval '1 millisecond'
-        WHERE p.partition_key = ANY (v_claim);
-        PERFORM countersign.audit_partitions(v_claim, 'LEASED', p_workstation);
+            epoch = c.epoch, holder = p_workstation, holder_reviewer = v_me, lease_until = v_now + p_ttl_ms * interval '1 millisecond',
+            chain_seq = c.chain_seq, chain_head = c.chain_hash
+        FROM chained c WHERE p.partition_key = c.partition_key;
         RETURN QUERY SELECT * FROM countersign.hand_out(v_claim, array_fill(0::bigint, ARRAY[cardinality(v_claim)]),
             p_want - v_got, p_room - v_got, p_empty AND v_got = 0, v_me);
     END IF;
@@ -236,7 +282,7 @@ END $$;
 -- Prolongs leases, and says which still stand. One that lapsed and that nobody took is taken up again.
 CREATE FUNCTION countersign.renew(p_workstation uuid, p_keys text[], p_epochs bigint[], p_ttl_ms integer)
 RETURNS TABLE (partition_key text, epoch bigint, lease_ms bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
     v_me text := countersign.caller(p_workstation);
@@ -261,14 +307,16 @@ END $$;
 
 -- Gives partitions back at once. Those that are somebody else's by now are left alone.
 CREATE FUNCTION countersign.release(p_workstation uuid, p_keys text[], p_epochs bigint[]) RETURNS integer
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     v_me text := countersign.caller(p_workstation);
     v_keys text[];
 BEGIN
     PERFORM 1 FROM countersign.partition p WHERE p.partition_key = ANY (p_keys) ORDER BY p.partition_key FOR NO KEY UPDATE;
+    -- By key, one after the other: by its holder, each lease would be compared with each key.
     SELECT array_agg(p.partition_key) INTO v_keys
-    FROM unnest(p_keys, p_epochs) AS h (key, epoch) JOIN countersign.partition p ON p.partition_key = h.key
+    FROM unnest(p_keys, p_epochs) AS h (key, epoch)
+    CROSS JOIN LATERAL (SELECT p.* FROM countersign.partition p WHERE p.partition_key = h.key LIMIT 1) AS p
     WHERE p.epoch = h.epoch AND p.holder = p_workstation AND p.holder_reviewer = v_me AND p.lease_until IS NOT NULL;
     IF v_keys IS NOT NULL THEN
         PERFORM countersign.free_partitions(v_keys, 'RELEASED');

@@ -41,20 +41,28 @@ CREATE FUNCTION countersign.sign_off(
     p_workstation uuid, p_sign_off_key bytea[], p_exception_id bigint[], p_content_hash bytea[], p_epoch bigint[], p_decision text[],
     p_reason text[], p_comment text[], p_decided_at timestamptz[]
 ) RETURNS TABLE (ordinal integer, outcome text, first_outcome text, version integer, decided_by text, decision text, decided_at timestamptz)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_me text := countersign.caller(p_workstation);
     v_now timestamptz;
-    v_unknown integer;
+    v_partitions text[];
+    v_unknown bigint;
 BEGIN
     IF cardinality(p_sign_off_key) > 1000 THEN
         RAISE EXCEPTION 'sign_off takes at most 1000 decisions a call, not %', cardinality(p_sign_off_key) USING ERRCODE = 'program_limit_exceeded';
     END IF;
-    PERFORM 1 FROM countersign.partition p
-    WHERE p.partition_key IN (
-        SELECT e.partition_key FROM unnest(p_exception_id) AS i (id) JOIN countersign.exception e ON e.id = i.id)
-    ORDER BY p.partition_key FOR NO KEY UPDATE;
+    -- A plan is kept for the whole session, and may have been made while a table was empty. Each LIMIT 1 below is on a unique key
+    -- and changes no answer: with it, and without sequential scans, every row is looked up by its key however the tables grow.
+    SELECT array_agg(t.partition_key) FILTER (WHERE t.partition_key IS NOT NULL),
+           coalesce(sum(t.items) FILTER (WHERE t.partition_key IS NULL), 0)
+    INTO v_partitions, v_unknown
+    FROM (SELECT e.partition_key, count(*) AS items
+          FROM unnest(p_exception_id) AS i (id)
+          LEFT JOIN LATERAL (SELECT e.partition_key FROM countersign.exception e WHERE e.id = i.id LIMIT 1) AS e ON true
+          GROUP BY e.partition_key) AS t;
+    PERFORM 1 FROM countersign.partition p WHERE p.partition_key = ANY (v_partitions) ORDER BY p.partition_key FOR NO KEY UPDATE;
     v_now := clock_timestamp();
 
     RETURN QUERY
@@ -71,28 +79,26 @@ BEGIN
                     WHEN p.epoch <> i.epoch OR p.holder <> p_workstation OR p.holder_reviewer <> v_me THEN 'LEASE_SUPERSEDED'
                     WHEN e.state <> 'PENDING' THEN 'ALREADY_DECIDED'
                     WHEN e.content_hash <> i.content_hash THEN 'STALE_VERSION'
-                    ELSE 'ACCEPTED' END AS verdict,
-               row_number() OVER (PARTITION BY i.exception_id ORDER BY i.n) AS nth
+                    ELSE 'ACCEPTED' END AS verdict
         FROM countersign.sign_off_batch(p_sign_off_key, p_exception_id, p_content_hash, p_epoch, p_decision, p_reason, p_comment, p_decided_at) AS i
-        LEFT JOIN countersign.exception e ON e.id = i.exception_id
-        LEFT JOIN countersign.partition p ON p.partition_key = e.partition_key
-        LEFT JOIN countersign.sign_off s ON s.sign_off_key = i.key
+        LEFT JOIN LATERAL (SELECT e.* FROM countersign.exception e WHERE e.id = i.exception_id LIMIT 1) AS e ON true
+        LEFT JOIN LATERAL (SELECT p.* FROM countersign.partition p WHERE p.partition_key = e.partition_key LIMIT 1) AS p ON true
+        LEFT JOIN LATERAL (SELECT s.* FROM countersign.sign_off s WHERE s.sign_off_key = i.key LIMIT 1) AS s ON true
     ), judged AS MATERIALIZED (
         -- The first acceptable decision on an exception is the one; a repetition in the same call is judged against it.
-        SELECT i.*, i.verdict = 'ACCEPTED' AND i.nth = min(i.nth) FILTER (WHERE i.verdict = 'ACCEPTED') OVER same AS accepted,
-               first_value(i.key) OVER same_accepted AS accepted_key, first_value(i.payload_hash) OVER same_accepted AS accepted_payload,
-               first_value(i.decision) OVER same_accepted AS accepted_decision, first_value(i.decided_at) OVER same_accepted AS accepted_at
-        FROM item i
-        WINDOW same AS (PARTITION BY i.exception_id),
-               same_accepted AS (PARTITION BY i.exception_id ORDER BY i.verdict <> 'ACCEPTED', i.n)
+        SELECT i.*, i.verdict = 'ACCEPTED' AND i.n = first_value(i.n) OVER same AS accepted,
+               first_value(i.key) OVER same AS accepted_key, first_value(i.payload_hash) OVER same AS accepted_payload,
+               first_value(i.decision) OVER same AS accepted_decision
+        FROM item i WINDOW same AS (PARTITION BY i.exception_id ORDER BY i.verdict <> 'ACCEPTED', i.n)
     ), bound AS MATERIALIZED (
         -- How far each partition's effects reach once these decisions stand: up to its first item that is still pending.
-        SELECT t.partition_key, t.head_seq, coalesce((
+        SELECT t.partition_key, t.head_seq, t.accepted, coalesce((
                    SELECT e.seq FROM countersign.exception e
                    WHERE e.partition_key = t.partition_key AND e.seq >= t.head_seq AND e.state = 'PENDING'
                      AND e.id NOT IN (SELECT j.exception_id FROM judged j WHERE j.accepted)
                    ORDER BY e.seq LIMIT 1), t.next_seq) AS head
-        FROM (SELECT DISTINCT j.partition_key, j.head_seq, j.next_seq FROM judged j WHERE j.accepted) AS t
+        FROM (SELECT j.partition_key, j.head_seq, j.next_seq, count(*)::integer AS accepted FROM judged j WHERE j.accepted
+              GROUP BY j.partition_key, j.head_seq, j.next_seq) AS t
     ), answered AS MATERIALIZED (
         SELECT j.*, b.head,
                CASE WHEN j.accepted AND j.seq < b.head THEN 'COMMITTED'
@@ -106,24 +112,25 @@ BEGIN
         FROM judged j LEFT JOIN bound b ON b.partition_key = j.partition_key
     ), decided AS MATERIALIZED (
         -- What changes: the decisions that stand, and earlier ones that were held and now are next.
-        SELECT a.exception_id AS id, a.partition_key, a.seq, a.decision, a.reason, a.decided_at, v_me AS decided_by, a.answer = 'COMMITTED' AS takes_effect,
-               false AS was_held, a.ledger_entity, a.currency, a.variance_amount, a.trace_id, a.source_hash, a.match_decision, a.content_hash
-        FROM answered a WHERE a.accepted
-        UNION ALL
-        SELECT e.id, e.partition_key, e.seq, e.decision, s.reason, e.decided_at, e.decided_by, true,
-               true, e.ledger_entity, e.currency, e.variance_amount, e.trace_id, e.source_hash, e.match_decision, e.content_hash
-        FROM bound b
-        JOIN countersign.exception e ON e.partition_key = b.partition_key AND e.seq >= b.head_seq AND e.seq < b.head AND e.state IN ('APPROVED', 'REJECTED')
-        LEFT JOIN LATERAL (SELECT s.reason FROM countersign.sign_off s WHERE s.exception_id = e.id ORDER BY s.signed_at DESC LIMIT 1) AS s ON true
-    ), effect AS MATERIALIZED (
-        SELECT o.*, nextval('countersign.effect_no') AS effect_no
-        FROM (SELECT d.* FROM decided d WHERE d.takes_effect ORDER BY d.partition_key, d.seq) AS o
+        SELECT d.*, CASE WHEN d.takes_effect THEN nextval('countersign.effect_no') END AS effect_no
+        FROM (
+            SELECT a.exception_id AS id, a.partition_key, a.seq, a.decision, a.reason, v_me AS decided_by, a.answer = 'COMMITTED' AS takes_effect,
+                   false AS was_held, a.ledger_entity, a.currency, a.variance_amount, a.trace_id, a.source_hash, a.match_decision, a.content_hash
+            FROM answered a WHERE a.accepted
+            UNION ALL
+            SELECT e.id, e.partition_key, e.seq, e.decision, s.reason, e.decided_by, true,
+                   true, e.ledger_entity, e.currency, e.variance_amount, e.trace_id, e.source_hash, e.match_decision, e.content_hash
+            FROM bound b
+            JOIN countersign.exception e ON e.partition_key = b.partition_key AND e.seq >= b.head_seq AND e.seq < b.head AND e.state IN ('APPROVED', 'REJECTED')
+            LEFT JOIN LATERAL (SELECT s.reason FROM countersign.sign_off s WHERE s.exception_id = e.id ORDER BY s.signed_at DESC LIMIT 1) AS s ON true
+            ORDER BY partition_key, seq
+        ) AS d
     ), posted AS (
         INSERT INTO countersign.posting (exception_id, effect_no, ledger_entity, currency, amount, posted_at)
-        SELECT f.id, f.effect_no, f.ledger_entity, f.currency, f.variance_amount, v_now FROM effect f WHERE f.decision = 'APPROVE'
+        SELECT d.id, d.effect_no, d.ledger_entity, d.currency, d.variance_amount, v_now FROM decided d WHERE d.takes_effect AND d.decision = 'APPROVE'
     ), routed AS (
         INSERT INTO countersign.routing (exception_id, effect_no, routed_to, reason, routed_at)
-        SELECT f.id, f.effect_no, 'matching team', f.reason, v_now FROM effect f WHERE f.decision = 'REJECT'
+        SELECT d.id, d.effect_no, 'matching team', d.reason, v_now FROM decided d WHERE d.takes_effect AND d.decision = 'REJECT'
     ), moved AS (
         UPDATE countersign.exception e SET
             state = CASE WHEN d.takes_effect THEN 'RESOLVED' WHEN d.decision = 'APPROVE' THEN 'APPROVED' ELSE 'REJECTED' END,
@@ -136,23 +143,22 @@ BEGIN
         SELECT a.key, a.payload_hash, a.exception_id, a.version, a.content_hash, v_me, p_workstation, a.epoch,
                a.decision, a.reason, a.comment, a.decided_at, v_now, a.answer
         FROM answered a WHERE a.accepted
-    ), record AS MATERIALIZED (
-        SELECT r.*, row_number() OVER (PARTITION BY r.partition_key ORDER BY r.late, r.n) AS place FROM (
-            SELECT a.partition_key, a.chain_seq, a.chain_head, false AS late, a.n::bigint AS n, 'SIGNED' AS event, a.exception_id, a.trace_id, a.source_hash,
-                   a.match_decision, a.content_hash, a.answer AS outcome,
-                   jsonb_build_object('key', encode(a.key, 'hex'), 'decision', a.decision, 'decided_at', a.decided_at, 'epoch', a.epoch) AS detail
-            FROM answered a WHERE a.partition_key IS NOT NULL AND a.answer <> 'DUPLICATE'
-            UNION ALL
-            SELECT d.partition_key, p.chain_seq, p.chain_head, true, d.seq, 'EFFECT', d.id, d.trace_id, d.source_hash, d.match_decision, d.content_hash, 'COMMITTED',
-                   jsonb_build_object('decision', d.decision, 'decided_by', d.decided_by)
-            FROM decided d JOIN countersign.partition p ON p.partition_key = d.partition_key WHERE d.was_held
-        ) AS r
     ), chained AS MATERIALIZED (
         SELECT r.*, countersign.chain(CASE WHEN r.place = 1 THEN r.chain_head ELSE '' END || countersign.audit_record(r.partition_key,
                    r.chain_seq + r.place, v_now, r.event, v_me, p_workstation, r.exception_id, r.trace_id, r.source_hash, r.match_decision,
-                   r.content_hash, r.outcome, r.detail)) OVER chain AS chain_hash,
-               row_number() OVER (PARTITION BY r.partition_key ORDER BY r.place DESC) AS from_end
-        FROM record r WINDOW chain AS (PARTITION BY r.partition_key ORDER BY r.place)
+                   r.content_hash, r.outcome, r.detail)) OVER chain AS chain_hash
+        FROM (
+            SELECT r.*, row_number() OVER chain AS place, count(*) OVER (PARTITION BY r.partition_key) AS places FROM (
+                SELECT a.partition_key, a.chain_seq, a.chain_head, false AS late, a.n::bigint AS n, 'SIGNED' AS event, a.exception_id, a.trace_id, a.source_hash,
+                       a.match_decision, a.content_hash, a.answer AS outcome,
+                       jsonb_build_object('key', encode(a.key, 'hex'), 'decision', a.decision, 'decided_at', a.decided_at, 'epoch', a.epoch) AS detail
+                FROM answered a WHERE a.partition_key IS NOT NULL AND a.answer <> 'DUPLICATE'
+                UNION ALL
+                SELECT d.partition_key, p.chain_seq, p.chain_head, true, d.seq, 'EFFECT', d.id, d.trace_id, d.source_hash, d.match_decision, d.content_hash, 'COMMITTED',
+                       jsonb_build_object('decision', d.decision, 'decided_by', d.decided_by)
+                FROM decided d JOIN countersign.partition p ON p.partition_key = d.partition_key WHERE d.was_held
+            ) AS r WINDOW chain AS (PARTITION BY r.partition_key ORDER BY r.late, r.n)
+        ) AS r WINDOW chain AS (PARTITION BY r.partition_key ORDER BY r.late, r.n)
     ), audited AS (
         INSERT INTO countersign.audit_event (partition_key, chain_seq, at, event, actor, workstation, exception_id, trace_id, source_hash,
             match_decision, content_hash, outcome, detail, chain_hash)
@@ -162,12 +168,9 @@ BEGIN
     ), advanced AS (
         UPDATE countersign.partition p SET
             chain_seq = c.chain_seq + c.place, chain_head = c.chain_hash, head_seq = coalesce(b.head, p.head_seq),
-            pending = p.pending - coalesce(a.accepted, 0)
-        FROM chained c
-        LEFT JOIN bound b ON b.partition_key = c.partition_key
-        LEFT JOIN (SELECT j.partition_key, count(*)::integer AS accepted FROM judged j WHERE j.accepted GROUP BY j.partition_key) AS a
-               ON a.partition_key = c.partition_key
-        WHERE c.from_end = 1 AND p.partition_key = c.partition_key
+            pending = p.pending - coalesce(b.accepted, 0)
+        FROM chained c LEFT JOIN bound b ON b.partition_key = c.partition_key
+        WHERE c.place = c.places AND p.partition_key = c.partition_key
     )
     SELECT a.n::integer, a.answer,
            CASE WHEN a.answer = 'DUPLICATE' THEN coalesce(a.first_outcome, CASE WHEN a.seq < a.head THEN 'COMMITTED' ELSE 'HELD' END) END,
@@ -177,7 +180,6 @@ BEGIN
            CASE WHEN a.answer IN ('ALREADY_DECIDED', 'LEASE_SUPERSEDED') THEN coalesce(a.old_decided_at, CASE WHEN a.answer = 'ALREADY_DECIDED' THEN v_now END) END
     FROM answered a;
 
-    SELECT count(*) INTO v_unknown FROM unnest(p_exception_id) AS i (id) LEFT JOIN countersign.exception e ON e.id = i.id WHERE e.id IS NULL;
     IF v_unknown > 0 THEN
         PERFORM countersign.audit_installation('SIGNED', p_workstation, i.id, 'NOT_ELIGIBLE', NULL)
         FROM unnest(p_exception_id) AS i (id) LEFT JOIN countersign.exception e ON e.id = i.id WHERE e.id IS NULL;

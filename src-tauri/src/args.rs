@@ -1,5 +1,6 @@
 //! The command line, and the directories it leads to.
 
+use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
@@ -64,6 +65,15 @@ impl Places {
         let data_dir = place(&args.data_dir, usual.as_ref().map(ProjectDirs::data_local_dir), "--data-dir")?;
         let elsewhere = args.data_dir.is_some().then(|| short_hash(&data_dir.to_string_lossy()));
         Ok(Self { config_dir, data_dir, instance: elsewhere })
+    }
+
+    /// Makes the data directory, for this login alone.
+    pub(crate) fn make(&self) -> Result<(), String> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&self.data_dir).map_err(|error| format!("{}: cannot be made: {error}", self.data_dir.display()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The shell: a window over the workstation.
 //!
-//! It is thin on purpose. [`commands`] translate what the window asks for, [`views`] what it is shown; [`workstation`] knows which
+//! It is thin on purpose. `commands` translate what the window asks for, `views` what it is shown; `workstation` knows which
 //! journal is open and how to connect; everything that may or may not happen to an exception is decided below, in the crates.
 
 mod args;
@@ -61,6 +61,7 @@ fn prepare(args: &Args) -> Result<(Settings, Places), String> {
     let settings = countersign_station::load_settings(&file, args.config.is_some(), variable)
         .map_err(|error| error.to_string())?;
     let to_stderr = variable(LOG_VARIABLE).as_deref() == Some("stderr");
+    places.make()?;
     log::start(&places.data_dir, to_stderr)?;
     Ok((settings, places))
 }

@@ -36,12 +36,27 @@ pub(crate) fn failure(failure: CommandFailure) -> CommandError {
 
 /// The backlog refused, or did not answer.
 pub(crate) fn backlog_error(problem: &BacklogError) -> CommandError {
-    error(problem.code(), problem.message.clone())
+    error(problem.code(), sentence(&problem.message))
 }
 
 /// The journal refused.
 pub(crate) fn journal_error(problem: &JournalError) -> CommandError {
-    error(problem.fault.code(), problem.message.clone())
+    error(problem.fault.code(), sentence(&problem.message))
+}
+
+/// What the ports say stands behind "connect: " in the log; on its own it is a sentence. A name or a path that it begins with
+/// stays as it is.
+pub(crate) fn sentence(message: &str) -> String {
+    const WORDS: [&str; 4] = ["the", "a", "another", "this"];
+    let (first, rest) = message.split_once(' ').unwrap_or((message, ""));
+    let mut text = message.to_owned();
+    if WORDS.contains(&first) && !rest.is_empty() {
+        text.replace_range(..1, &first[..1].to_ascii_uppercase());
+    }
+    if !text.ends_with(['.', '!', '?']) {
+        text.push('.');
+    }
+    text
 }
 
 /// How closing goes.
@@ -69,4 +84,21 @@ pub(crate) fn count(count: usize) -> u32 {
 /// An instant, RFC 3339 in UTC.
 pub(crate) fn instant(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_becomes_a_sentence_and_names_stay_as_they_are() {
+        for (message, expected) in [
+            ("the disk is full: free space", "The disk is full: free space."),
+            ("another Countersign has it open", "Another Countersign has it open."),
+            ("alice is no active reviewer", "alice is no active reviewer."),
+            ("/data/journal.db is damaged.", "/data/journal.db is damaged."),
+        ] {
+            assert_eq!(sentence(message), expected);
+        }
+    }
 }

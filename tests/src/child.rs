@@ -34,6 +34,8 @@ impl Workstation {
         let mut process = Command::new(std::env::current_exe().context("find this program")?)
             .args([test, "--exact", "--nocapture", "--test-threads=1"])
             .env(VARIABLE, written(desk).to_string())
+            // One heap for all threads: how many heaps glibc makes depends on which threads met at it, and is no measure of anything.
+            .env("MALLOC_ARENA_MAX", "1")
             // It ends when this pipe does, should this process be killed.
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -162,12 +162,12 @@ impl Seat {
 
     /// How many decisions are where.
     pub async fn counts(&self) -> anyhow::Result<Counts> {
-        Ok(self.handle.look(|engine, now| engine.counts(now)).await?)
+        Ok(self.handle.look(Engine::counts).await?)
     }
 
     /// The connection as it is shown.
     pub async fn link(&self) -> anyhow::Result<LinkState> {
-        Ok(self.handle.look(|engine, now| engine.link(now)).await?)
+        Ok(self.handle.look(Engine::link).await?)
     }
 
     /// Decisions that are not done with.

@@ -112,6 +112,13 @@ pub async fn hold<'a>(owner: &'a PgPool, partition: &str) -> anyhow::Result<Tran
     Ok(transaction)
 }
 
+/// Waits until the server has noticed that every reviewer is gone: a call that was under way when the network was cut is done.
+pub async fn until_nobody_is_connected(owner: &PgPool) -> anyhow::Result<()> {
+    let sql = "SELECT count(*) = 0 FROM pg_stat_activity
+               WHERE datname = current_database() AND backend_type = 'client backend' AND usename <> current_user";
+    until(owner, "nobody is connected", sql).await
+}
+
 /// Waits until so many calls of `sign_off` wait for a lock in the server.
 pub async fn until_waiting(owner: &PgPool, calls: i64) -> anyhow::Result<()> {
     let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use countersign_domain::settings::Settings;
 use countersign_engine::{Command, POLL_MS, Reply};
 use countersign_testkit::installation::Installation;
@@ -43,10 +43,10 @@ async fn leasing_suspends_at_the_bound_and_goes_on_by_itself_when_there_is_room(
     let mut signed = 0;
     while signed < 80 {
         seat.until("there is something to decide", |engine, _| engine.deck().count() > 0).await?;
-        let deck = seat.deck().await?;
-        ensure!(deck.len() <= 10, "{} exceptions in a deck of ten", deck.len());
-        seat.approve(&deck).await?;
-        signed += deck.len();
+        let items = seat.deck().await?;
+        ensure!(items.len() <= 10, "{} exceptions in a deck of ten", items.len());
+        seat.approve(&items).await?;
+        signed += items.len();
     }
     seat.until_committed(80).await?;
     assert_eq!(tally(&installation.owner).await?, Tally::all_approved(80));
@@ -64,9 +64,9 @@ async fn a_long_partition_is_handed_out_a_deck_at_a_time_in_its_order() -> anyho
     while places.len() < 45 {
         let full = 10.min(45 - places.len());
         seat.until_deck(full).await?;
-        let deck = seat.deck().await?;
-        places.extend(deck.iter().map(|item| item.seq.0));
-        seat.approve(&deck).await?;
+        let items = seat.deck().await?;
+        places.extend(items.iter().map(|item| item.seq.0));
+        seat.approve(&items).await?;
     }
     assert_eq!(places, (1..=45).collect::<Vec<_>>());
     seat.until_committed(45).await?;
@@ -82,12 +82,12 @@ async fn what_can_still_be_withdrawn_keeps_its_place_in_the_deck() -> anyhow::Re
     desk.settings = Settings { undo_window_ms: 60_000, ..small_deck() };
     let seat = desk.start()?;
     seat.until_deck(10).await?;
-    let deck = seat.deck().await?;
-    let batch = seat.approve(&deck).await?;
+    let items = seat.deck().await?;
+    let batch = seat.approve(&items).await?;
     tokio::time::sleep(A_POLL_LATER).await;
     assert_eq!(owner::number(&installation.owner, LEASED).await?, 2, "all ten may come back");
     assert_eq!(seat.ask(Command::Undo(batch)).await?, Reply::Undone { withdrawn: 10, too_late: 0 });
-    assert_eq!(seat.deck().await?, deck);
+    assert_eq!(seat.deck().await?, items);
     Ok(())
 }
 
@@ -110,16 +110,29 @@ async fn a_workstations_memory_does_not_depend_on_what_is_pending() -> anyhow::R
     for pending in [5_000, many] {
         let installation = Installation::create().await?;
         owner::enqueue_in_bulk(&installation.owner, pending).await?;
-        let mut desk = Desk::of(&installation, "alice").await?;
+        peaks_kib.push(leanest_kib(&installation).await?);
+        assert_eq!(tally(&installation.owner).await?.pending, pending);
+    }
+    let (few_kib, many_kib) = (peaks_kib[0], peaks_kib[1]);
+    println!("peak memory with a full deck: {few_kib} KiB of 5,000 pending, {many_kib} KiB of {many}");
+    assert!(many_kib * 10 <= few_kib * 11, "{many_kib} KiB with {many} pending, {few_kib} KiB with 5,000");
+    Ok(())
+}
+
+/// The peak of the leanest of three workstations with a full deck. What a peak has beyond that comes from which of its threads
+/// happened to run at the same time.
+async fn leanest_kib(installation: &Installation) -> anyhow::Result<u64> {
+    let mut leanest_kib = u64::MAX;
+    for _ in 0..3 {
+        let mut desk = Desk::of(installation, "alice").await?;
         desk.settings = Settings { queue_maxsize: 5_000, lease_prefetch: 1_000, ..Settings::default() };
         let mut workstation = Workstation::start(&desk, "the_workstation_that_is_measured")?;
         workstation.said("filled").await?;
-        peaks_kib.push(child::peak_memory_kib(workstation.id()?).expect("it runs"));
+        leanest_kib = leanest_kib.min(child::peak_memory_kib(workstation.id()?).context("it runs")?);
         workstation.kill().await?;
-        assert_eq!(tally(&installation.owner).await?.pending, pending);
+        // What it held is for the next one.
+        owner::until_nobody_is_connected(&installation.owner).await?;
+        installation.lapse().await?;
     }
-    let (few, many_kib) = (peaks_kib[0], peaks_kib[1]);
-    println!("peak memory with a full deck: {few} KiB of 5,000 pending, {many_kib} KiB of {many}");
-    assert!(many_kib * 10 <= few * 11, "{many_kib} KiB with {many} pending, {few} KiB with 5,000");
-    Ok(())
+    Ok(leanest_kib)
 }

@@ -37,7 +37,7 @@ const CASES: [Case; 11] = [
     },
     Case {
         what: "the login is unknown",
-        fault: Fault::Profile(|desk| desk.target.user = "nobody".to_owned()),
+        fault: Fault::Profile(|desk| desk.target.user = "nobody".into()),
         failure: Failure::Refused(Problem::BadPassword),
         code: "BAD_PASSWORD",
         words: &["does not let nobody in", "Check the login"],
@@ -58,7 +58,7 @@ const CASES: [Case; 11] = [
     },
     Case {
         what: "the database's name is wrong",
-        fault: Fault::Profile(|desk| desk.target.database = "nowhere".to_owned()),
+        fault: Fault::Profile(|desk| desk.target.database = "nowhere".into()),
         failure: Failure::Refused(Problem::NoDatabase),
         code: "NO_DATABASE",
         words: &["has no database nowhere", "Check the name"],

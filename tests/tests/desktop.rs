@@ -6,27 +6,30 @@ mod app;
 mod backlog;
 #[path = "desktop/display.rs"]
 mod display;
+#[path = "desktop/home.rs"]
+mod home;
 #[path = "desktop/wait.rs"]
 mod wait;
 
 use std::time::Duration;
 
-use anyhow::Context as _;
-use app::{App, Home};
+use anyhow::{Context as _, ensure};
+use app::App;
 use backlog::Backlog;
 use countersign_testkit::proxy::CuttingProxy;
 use display::Display;
+use home::Home;
 use wait::until;
 
 /// How many rows a story selects and signs.
 const SIGNED: usize = 6;
 /// From the start of the application to its first rows, on a busy machine.
-const ROWS_WITHIN: Duration = Duration::from_secs(60);
+const ROWS_WITHIN: Duration = Duration::from_mins(1);
 /// From a click or a key to what it leads to.
 const SHOWN_WITHIN: Duration = Duration::from_secs(20);
 /// The undo window, and a few attempts of the outbox after a network came back.
-const COMMITTED_WITHIN: Duration = Duration::from_secs(120);
-/// Where the picture for the README goes, when it is asked for.
+const COMMITTED_WITHIN: Duration = Duration::from_mins(2);
+/// Where pictures go, the README's among them, when they are asked for.
 const SCREENSHOTS: &str = "COUNTERSIGN_SCREENSHOT_DIR";
 
 type Outcome = anyhow::Result<()>;
@@ -42,7 +45,7 @@ async fn a_batch_is_approved_with_the_keyboard_and_closing_leaves_nothing_behind
     let (display, home) = (Display::start().await?, Home::new(&backlog, &proxy)?);
     let app = App::start(&display, &home).await?;
     let told = app.tell(approve_and_close(&app, &backlog)).await;
-    app.end().await;
+    app.end();
     told
 }
 
@@ -50,9 +53,7 @@ async fn approve_and_close(app: &App<'_>, backlog: &Backlog) -> Outcome {
     app.see(r#"[data-testid="link-pill"][data-online="true"]"#, ROWS_WITHIN).await?;
     let signed = app.select_with_the_keyboard(SIGNED, ROWS_WITHIN).await?;
     app.see(r#"[data-testid="detail"] table"#, SHOWN_WITHIN).await?;
-    if let Some(directory) = std::env::var_os(SCREENSHOTS) {
-        app.picture(&std::path::Path::new(&directory).join("review-light.png")).await?;
-    }
+    picture_if_asked_for(app, "review-light.png").await?;
     app.approve().await?;
     app.see_text(r#"[data-testid="toast"]"#, &format!("Signed {SIGNED}"), SHOWN_WITHIN).await?;
 
@@ -60,16 +61,15 @@ async fn approve_and_close(app: &App<'_>, backlog: &Backlog) -> Outcome {
         Ok((backlog.signed().await? == signed).then_some(()))
     })
     .await?;
-    assert_eq!(backlog.decided_twice().await?, 0);
+    ensure!(backlog.decided_twice().await? == 0, "something was decided twice");
 
     app.click("nav-sync").await?;
     app.see(&format!(r#"[data-testid="outbox-counts"][data-committed="{SIGNED}"][data-ready="0"]"#), SHOWN_WITHIN)
         .await?;
     app.press_button("Finish and close").await?;
     app.gone(COMMITTED_WITHIN).await?;
-    assert_eq!(backlog.leases_held().await?, 0, "closing gives undecided exceptions back");
-    let log = app.log();
-    anyhow::ensure!(log.contains(r#""event":"closed""#), "the log does not say how it ended:\n{log}");
+    ensure!(backlog.leases_held().await? == 0, "closing did not give undecided exceptions back");
+    ensure!(app.log().contains(r#""event":"closed""#), "the log does not say how it ended");
     Ok(())
 }
 
@@ -81,13 +81,13 @@ async fn what_was_signed_offline_survives_a_kill_and_is_committed_once() -> Outc
     let (display, home) = (Display::start().await?, Home::new(&backlog, &proxy)?);
     let app = App::start(&display, &home).await?;
     let told = app.tell(sign_offline_and_die(&app, &proxy)).await;
-    app.end().await;
+    app.end();
     let signed = told?;
-    assert!(backlog.signed().await?.is_empty(), "nothing can have reached the database");
+    ensure!(backlog.signed().await?.is_empty(), "nothing can have reached the database");
 
     let app = App::start(&display, &home).await?;
     let told = app.tell(come_back(&app, &backlog, &proxy, &signed)).await;
-    app.end().await;
+    app.end();
     told
 }
 
@@ -113,8 +113,68 @@ async fn come_back(app: &App<'_>, backlog: &Backlog, proxy: &CuttingProxy, signe
         Ok((backlog.signed().await? == signed).then_some(()))
     })
     .await?;
-    assert_eq!(backlog.decided_twice().await?, 0);
+    ensure!(backlog.decided_twice().await? == 0, "something was decided twice");
     app.see(&format!(r#"[data-testid="outbox-counts"][data-committed="{SIGNED}"]"#), SHOWN_WITHIN)
         .await
         .context("the window does not tell what the database has answered")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closing_offline_tells_what_is_left_and_leaves_it_on_disk() -> Outcome {
+    let _turn = TURN.lock().await;
+    let backlog = Backlog::with_demo_exceptions().await?;
+    let proxy = CuttingProxy::start(backlog.addr().await?).await?;
+    let (display, home) = (Display::start().await?, Home::new(&backlog, &proxy)?);
+    let app = App::start(&display, &home).await?;
+    let told = app.tell(close_offline(&app, &proxy)).await;
+    app.end();
+    told?;
+    ensure!(backlog.signed().await?.is_empty(), "nothing can have reached the database");
+    Ok(())
+}
+
+async fn close_offline(app: &App<'_>, proxy: &CuttingProxy) -> Outcome {
+    app.select_with_the_keyboard(SIGNED, ROWS_WITHIN).await?;
+    proxy.cut();
+    app.approve().await?;
+    app.see(r#"[data-testid="link-pill"][data-online="false"]"#, COMMITTED_WITHIN).await?;
+    app.ask_to_end().await?;
+    app.see_text(r#"[data-testid="drain-dialog"]"#, &format!("Still to be sent{SIGNED}"), SHOWN_WITHIN).await?;
+    picture_if_asked_for(app, "closing-offline.png").await?;
+    app.click("drain-close-now").await?;
+    app.gone(SHOWN_WITHIN).await?;
+    ensure!(app.log().contains(&format!(r#""unsent":{SIGNED}"#)), "the log does not say what is left on disk");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_password_is_told_in_words_and_the_right_one_lets_the_work_begin() -> Outcome {
+    let _turn = TURN.lock().await;
+    let backlog = Backlog::with_demo_exceptions().await?;
+    let proxy = CuttingProxy::start(backlog.addr().await?).await?;
+    let (display, home) = (Display::start().await?, Home::new(&backlog, &proxy)?.attended());
+    let app = App::start(&display, &home).await?;
+    let told = app.tell(sign_in(&app, &backlog)).await;
+    app.end();
+    told
+}
+
+async fn sign_in(app: &App<'_>, backlog: &Backlog) -> Outcome {
+    app.see(r#"[data-testid="connect-form"] [data-testid="password"]"#, ROWS_WITHIN).await?;
+    app.enter("password", "not the password").await?;
+    // While an attempt is under way, another one is not begun.
+    app.see(r#"[data-testid="connect-submit"]:not([disabled])"#, SHOWN_WITHIN).await?;
+    app.see_text(r#"[data-testid="connect-error"]"#, "enter the password again", SHOWN_WITHIN).await?;
+    app.enter("password", &backlog.password).await?;
+    app.see(r#"[data-testid="link-pill"][data-online="true"]"#, SHOWN_WITHIN).await?;
+    app.see(r#"[data-testid^="row-"]"#, ROWS_WITHIN).await?;
+    ensure!(!app.log().contains(&backlog.password), "the log holds the password");
+    Ok(())
+}
+
+async fn picture_if_asked_for(app: &App<'_>, name: &str) -> Outcome {
+    match std::env::var_os(SCREENSHOTS) {
+        Some(directory) => app.picture(&std::path::Path::new(&directory).join(name)).await,
+        None => Ok(()),
+    }
 }

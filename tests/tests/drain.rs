@@ -19,16 +19,16 @@ const SLACK: Duration = Duration::from_secs(5);
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn closing_sends_what_could_still_be_withdrawn_and_gives_back_what_is_undecided() -> anyhow::Result<()> {
     let (installation, _network, desk, seat) = seated(20, 4, |settings| settings.undo_window_ms = 60_000).await?;
-    let deck = seat.deck().await?;
+    let items = seat.deck().await?;
     let signed: Vec<_> =
-        deck.iter().filter(|item| item.partition.0 < "p02".to_owned() || item.seq.0 == 1).cloned().collect();
+        items.iter().filter(|item| item.partition.0.as_str() < "p02" || item.seq.0 == 1).cloned().collect();
     seat.approve(&signed).await?;
     assert_eq!(tally(&installation.owner).await?.sign_offs, 0, "they are within their undo window");
     seat.ask(Command::Drain).await?;
     seat.closed().await?;
 
-    let sent = tally(&installation.owner).await?;
-    assert_eq!((sent.sign_offs, sent.postings, sent.pending), (12, 12, 8));
+    let stands = tally(&installation.owner).await?;
+    assert_eq!((stands.sign_offs, stands.postings, stands.pending), (12, 12, 8));
     let free = "SELECT count(*) FROM countersign.partition WHERE lease_until IS NULL";
     assert_eq!(owner::number(&installation.owner, free).await?, 4);
     assert_eq!(owner::number(&installation.owner, "SELECT count(*) FROM countersign.partition WHERE ready").await?, 2);
@@ -46,14 +46,15 @@ async fn closing_sends_what_could_still_be_withdrawn_and_gives_back_what_is_unde
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_signed_or_leased_once_closing_has_begun() -> anyhow::Result<()> {
     let (installation, network, _desk, seat) = seated(4, 2, |_| {}).await?;
-    let deck = seat.deck().await?;
+    let items = seat.deck().await?;
     network.cut();
-    seat.approve(&deck[..1]).await?;
+    seat.approve(&items[..1]).await?;
     seat.until_online(false).await?;
     seat.ask(Command::Drain).await?;
-    let (_, command) = confirmation(&deck[1..], Decision::Approve);
+    let (_, command) = confirmation(&items[1..], Decision::Approve);
     let refused = seat.try_ask(command).await?.expect_err("it is closing");
     assert!(refused.code == "CLOSING" && refused.message.contains("nothing was signed"), "{refused:?}");
+    owner::until_nobody_is_connected(&installation.owner).await?;
     owner::enqueue_more(&installation, 100..110, "late").await?;
     network.pass();
     seat.closed().await?;
@@ -79,9 +80,9 @@ async fn closing_without_a_network_ends_in_its_time_and_loses_nothing() -> anyho
     for (case, drain_timeout_s, commands, least) in cases {
         let (installation, network, desk, seat) =
             seated(10, 2, |settings| settings.drain_timeout_s = drain_timeout_s).await?;
-        let deck = seat.deck().await?;
+        let items = seat.deck().await?;
         network.cut();
-        seat.approve(&deck[..6]).await?;
+        seat.approve(&items[..6]).await?;
         seat.until_online(false).await?;
         let began = Instant::now();
         for command in commands {
@@ -108,12 +109,12 @@ async fn closing_without_a_network_ends_in_its_time_and_loses_nothing() -> anyho
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn closing_that_begins_without_a_network_finishes_the_ordinary_way_when_it_comes_back() -> anyhow::Result<()> {
     let (installation, network, desk, seat) = seated(10, 2, |_| {}).await?;
-    let deck = seat.deck().await?;
+    let items = seat.deck().await?;
     network.cut();
-    seat.approve(&deck[..6]).await?;
+    seat.approve(&items[..6]).await?;
     seat.until_online(false).await?;
     seat.ask(Command::Drain).await?;
-    let drain = seat.handle.look(|engine, now| engine.drain(now)).await?.expect("it has begun");
+    let drain = seat.handle.look(countersign_engine::Engine::drain).await?.expect("it has begun");
     assert!(drain.unsent == 6 && !drain.online && !drain.done && drain.gives_up_in_ms > 0, "{drain:?}");
     network.pass();
     seat.closed().await?;
@@ -132,9 +133,9 @@ async fn closing_that_begins_without_a_network_finishes_the_ordinary_way_when_it
 async fn closing_keeps_what_was_given_up() -> anyhow::Result<()> {
     let (installation, _network, desk, seat) = seated(4, 2, |settings| settings.sync_max_attempts = 1).await?;
     faults::arm(&installation.owner).await?;
-    let deck = seat.deck().await?;
-    faults::on(&installation.owner, deck[0].id, "40001").await?;
-    seat.approve(&deck[..1]).await?;
+    let items = seat.deck().await?;
+    faults::on(&installation.owner, items[0].id, "40001").await?;
+    seat.approve(&items[..1]).await?;
     seat.until("it is dead", |engine, now| engine.counts(now).dead == 1).await?;
     let began = Instant::now();
     seat.ask(Command::Drain).await?;
@@ -153,13 +154,13 @@ async fn closing_keeps_what_was_given_up() -> anyhow::Result<()> {
 async fn seated(
     count: u64,
     partitions: u64,
-    set: impl FnOnce(&mut countersign_domain::settings::Settings),
+    change: impl FnOnce(&mut countersign_domain::settings::Settings),
 ) -> anyhow::Result<(Installation, CuttingProxy, Desk, Seat)> {
     let installation = Installation::create().await?;
     owner::enqueue(&installation, count, partitions).await?;
     let network = owner::network(&installation).await?;
     let mut desk = Desk::of(&installation, "alice").await?.behind(&network);
-    set(&mut desk.settings);
+    change(&mut desk.settings);
     let seat = desk.start()?;
     seat.until_deck(usize::try_from(count)?).await?;
     Ok((installation, network, desk, seat))

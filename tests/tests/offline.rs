@@ -17,18 +17,18 @@ use tokio::time::Instant;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn work_goes_on_without_a_network_and_over_a_restart_and_sends_itself_when_it_is_back() -> anyhow::Result<()> {
     let (installation, network, desk, seat) = seated(30, 3).await?;
-    let deck = seat.deck().await?;
+    let items = seat.deck().await?;
     network.cut();
-    seat.approve(&deck[..10]).await?;
+    seat.approve(&items[..10]).await?;
     seat.until_online(false).await?;
-    seat.approve(&deck[10..15]).await?;
+    seat.approve(&items[10..15]).await?;
     seat.leave().await?;
 
     let seat = desk.start()?;
     seat.until("the first attempt failed", |engine, now| engine.link(now).problem.is_some()).await?;
     let (mut left, mut unsent) = (seat.deck().await?, seat.outbox().await?);
     left.sort_by_key(|item| item.id);
-    let mut expected = deck[15..].to_vec();
+    let mut expected = items[15..].to_vec();
     expected.sort_by_key(|item| item.id);
     assert_eq!(left, expected, "the deck came back from the disk");
     unsent.retain(|entry| entry.stage == Stage::Ready);
@@ -43,8 +43,8 @@ async fn work_goes_on_without_a_network_and_over_a_restart_and_sends_itself_when
     network.pass();
     seat.until_committed(20).await?;
     seat.leave().await?;
-    let sent = tally(&installation.owner).await?;
-    assert_eq!((sent.sign_offs, sent.postings, sent.pending), (20, 20, 10));
+    let stands = tally(&installation.owner).await?;
+    assert_eq!((stands.sign_offs, stands.postings, stands.pending), (20, 20, 10));
     let counts = desk.journal()?.counts()?;
     assert_eq!((counts.committed, counts.undecided), (20, 10));
     assert!(counts.signed_offline >= 10, "those made while it was known: {counts:?}");
@@ -69,11 +69,12 @@ async fn a_first_start_without_a_network_says_what_to_do_before_anything_can_be_
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lease_that_lapsed_is_lost_to_who_took_it_and_good_where_nobody_did() -> anyhow::Result<()> {
     let (installation, network, desk, seat) = seated(6, 2).await?;
-    let deck = seat.deck().await?;
-    let (taken, untaken): (Vec<_>, Vec<_>) = deck.iter().cloned().partition(|item| item.partition.0 == "p00");
+    let items = seat.deck().await?;
+    let (taken, untaken): (Vec<_>, Vec<_>) = items.iter().cloned().partition(|item| item.partition.0 == "p00");
     network.cut();
     seat.approve(&[&taken[..2], &untaken[..2]].concat()).await?;
     seat.until_online(false).await?;
+    owner::until_nobody_is_connected(&installation.owner).await?;
     installation.lapse().await?;
 
     let colleague = installation.reviewer("bob").await?;
@@ -100,8 +101,8 @@ async fn a_lease_that_lapsed_is_lost_to_who_took_it_and_good_where_nobody_did() 
     seat.leave().await?;
     let counts = desk.journal()?.counts()?;
     assert_eq!((counts.committed, counts.refused, counts.ready, counts.undecided), (2, 2, 0, 1));
-    let sent = tally(&installation.owner).await?;
-    assert_eq!((sent.sign_offs, sent.postings, sent.routings, sent.pending), (3, 2, 1, 3));
+    let stands = tally(&installation.owner).await?;
+    assert_eq!((stands.sign_offs, stands.postings, stands.routings, stands.pending), (3, 2, 1, 3));
     Ok(())
 }
 
@@ -113,6 +114,7 @@ async fn a_reconnecting_workstation_moves_the_end_of_its_leases_forward() -> any
     network.cut();
     // A deck with room polls, and a poll that fails tells that the network is gone.
     seat.until_online(false).await?;
+    owner::until_nobody_is_connected(&installation.owner).await?;
     // One lease is about to end, the other one has ended and was given back.
     let aged = "UPDATE countersign.partition SET lease_until = CASE partition_key
                     WHEN 'p00' THEN clock_timestamp() + interval '20 seconds' ELSE clock_timestamp() - interval '1 second' END";

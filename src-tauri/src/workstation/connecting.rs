@@ -199,7 +199,7 @@ impl Workstation {
         if problem.fault == JournalFault::Corrupt {
             current.told_of_damage = Some(profile.name.clone());
             trouble.message.push_str(
-                ". If you connect again, Countersign moves the damaged file aside, deletes nothing, and begins an empty journal",
+                " If you connect again, Countersign moves the damaged file aside, deletes nothing, and begins an empty journal.",
             );
         }
         current.trouble = Some(trouble.clone());
@@ -232,8 +232,8 @@ impl Workstation {
     async fn remember(&self, name: String, password: SecretString) {
         match tokio::task::spawn_blocking(move || Passwords.keep(&name, &password)).await {
             Ok(Ok(())) => {}
-            Ok(Err(problem)) => self.notice(problem.to_string()),
-            Err(reason) => self.notice(format!("the keyring did not keep the password ({reason})")),
+            Ok(Err(problem)) => self.notice(views::sentence(&problem.to_string())),
+            Err(reason) => self.notice(format!("The keyring did not keep the password ({reason}).")),
         }
     }
 }

@@ -116,7 +116,7 @@ async fn a_journal_that_is_in_use_is_told_and_opened_once_it_is_free() {
     assert_eq!(session.needs, Needs::Profile);
     let problem = session.link.problem.expect("words about the lock");
     assert_eq!(problem.code, "JOURNAL_LOCKED");
-    assert!(problem.message.contains("another Countersign"), "{}", problem.message);
+    assert!(problem.message.contains("Another Countersign"), "{}", problem.message);
     assert_eq!(second.connect("a", None, false).await.expect_err("still locked").code, "JOURNAL_LOCKED");
 
     first.close().await;

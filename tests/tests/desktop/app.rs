@@ -6,63 +6,37 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
-use countersign_testkit::proxy::CuttingProxy;
 use serde_json::{Value, json};
 use thirtyfour::prelude::*;
 use tokio::process::{Child, Command};
 
-use crate::backlog::Backlog;
 use crate::display::Display;
+use crate::home::Home;
 use crate::wait::until;
 
 /// Names the application; without it the one that `cargo build` makes is driven.
 const APP: &str = "COUNTERSIGN_APP";
 /// From starting the drivers to a session, on a busy machine.
-const SESSION_WITHIN: Duration = Duration::from_secs(60);
+const SESSION_WITHIN: Duration = Duration::from_mins(1);
 
 /// Leasing pauses when less than half of a lease call fits into the deck, by default 25 of 100.
 const ENOUGH: usize = 75;
 
-/// The directories of one workstation; they outlive the application.
-pub struct Home {
-    directory: tempfile::TempDir,
-    password: String,
-}
-
-impl Home {
-    /// A workstation with one profile, which leads through the proxy.
-    pub fn new(backlog: &Backlog, proxy: &CuttingProxy) -> anyhow::Result<Self> {
-        let directory = tempfile::tempdir()?;
-        let (name, user, port) = (backlog.name(), &backlog.user, proxy.addr().port());
-        let profile = format!(
-            "[[profile]]\nname = \"Month-end close\"\nhost = \"127.0.0.1\"\nport = {port}\ndatabase = \"{name}\"\n\
-             user = \"{user}\"\ntls = \"disable\"\n"
-        );
-        std::fs::create_dir(directory.path().join("config"))?;
-        std::fs::write(directory.path().join("config").join("profiles.toml"), profile)?;
-        Ok(Self { directory, password: backlog.password.clone() })
-    }
-
-    fn data_dir(&self) -> PathBuf {
-        self.directory.path().join("data")
-    }
-}
-
 /// A running application with the drivers before it.
-pub struct App<'a> {
+pub(crate) struct App<'a> {
     window: WebDriver,
-    drivers: Child,
+    _drivers: Drivers,
     binary: PathBuf,
     display: &'a Display,
     home: &'a Home,
 }
 
 impl<'a> App<'a> {
-    pub async fn start(display: &'a Display, home: &'a Home) -> anyhow::Result<Self> {
+    pub(crate) async fn start(display: &'a Display, home: &'a Home) -> anyhow::Result<Self> {
         let binary = binary()?;
         let (port, native_port) = (free_port()?, free_port()?);
         let native = found("WebKitWebDriver").context("apt-get install webkit2gtk-driver")?;
-        let mut drivers = Command::new("dbus-run-session")
+        let drivers = Command::new("dbus-run-session")
             .args(["--", "tauri-driver", "--port", &port.to_string(), "--native-port", &native_port.to_string()])
             .arg("--native-driver")
             .arg(native)
@@ -70,9 +44,10 @@ impl<'a> App<'a> {
             .env("GDK_BACKEND", "x11")
             .env("NO_AT_BRIDGE", "1")
             .env("WEBKIT_DISABLE_COMPOSITING_MODE", "1")
-            .env("COUNTERSIGN_CONFIG_DIR", home.directory.path().join("config"))
+            .env("COUNTERSIGN_CONFIG_DIR", home.config_dir())
             .env("COUNTERSIGN_DATA_DIR", home.data_dir())
-            .env("COUNTERSIGN_PASSWORD", &home.password)
+            // An empty one is none.
+            .env("COUNTERSIGN_PASSWORD", home.password())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             // A group of its own, so that it can be ended with everything that it has started.
@@ -82,6 +57,7 @@ impl<'a> App<'a> {
             .context(
                 "start dbus-run-session (apt-get install dbus-x11) and tauri-driver (cargo install tauri-driver)",
             )?;
+        let drivers = Drivers(drivers);
         let mut capabilities = thirtyfour::Capabilities::new();
         capabilities.set("browserName", "wry")?;
         capabilities.set("tauri:options", json!({"application": binary, "args": []}))?;
@@ -97,25 +73,18 @@ impl<'a> App<'a> {
             Ok(()) => WebDriver::new(&url, capabilities).await.context("open the window"),
             Err(failure) => Err(failure),
         };
-        match session {
-            Ok(window) => Ok(Self { window, drivers, binary, display, home }),
-            Err(failure) => {
-                end_group(&mut drivers).await;
-                Err(failure.context(format!("the application's log:\n{}", log(home))))
-            }
-        }
+        let window = session.with_context(|| format!("the application's log:\n{}", home.log()))?;
+        Ok(Self { window, _drivers: drivers, binary, display, home })
     }
 
     /// Ends the drivers and what is left of the application.
-    pub async fn end(self) {
-        let Self { window, mut drivers, .. } = self;
+    pub(crate) fn end(self) {
         // Asking an application that has closed to close would wait for a long time.
-        let _ = window.leak();
-        end_group(&mut drivers).await;
+        let _ = self.window.leak();
     }
 
     /// What went wrong comes with the application's log and a picture of the window.
-    pub async fn tell<T>(&self, story: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    pub(crate) async fn tell<T>(&self, story: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
         let outcome = story.await;
         if outcome.is_ok() {
             return outcome;
@@ -128,21 +97,19 @@ impl<'a> App<'a> {
         outcome.with_context(|| format!("{picture}; the application's log:\n{}", self.log()))
     }
 
-    pub fn log(&self) -> String {
-        log(self.home)
+    pub(crate) fn log(&self) -> String {
+        self.home.log()
     }
 
     /// Waits for an element.
-    pub async fn see(&self, css: &str, within: Duration) -> anyhow::Result<()> {
-        until(css, within, async || {
-            Ok(self.ask("return document.querySelector(arguments[0]) !== null || null", css).await?)
-        })
-        .await
-        .map(drop)
+    pub(crate) async fn see(&self, css: &str, within: Duration) -> anyhow::Result<()> {
+        until(css, within, async || self.ask("return document.querySelector(arguments[0]) !== null || null", css).await)
+            .await
+            .map(drop)
     }
 
     /// Waits for an element with a text in it.
-    pub async fn see_text(&self, css: &str, text: &str, within: Duration) -> anyhow::Result<()> {
+    pub(crate) async fn see_text(&self, css: &str, text: &str, within: Duration) -> anyhow::Result<()> {
         until(&format!("{text:?} in {css}"), within, async || {
             let found = self.ask("return document.querySelector(arguments[0])?.textContent ?? null", css).await?;
             Ok(found.filter(|found| found.as_str().is_some_and(|found| found.contains(text))))
@@ -151,18 +118,28 @@ impl<'a> App<'a> {
         .map(drop)
     }
 
-    pub async fn click(&self, test_id: &str) -> anyhow::Result<()> {
+    pub(crate) async fn click(&self, test_id: &str) -> anyhow::Result<()> {
         self.window.find(By::Css(format!(r#"[data-testid="{test_id}"]"#))).await?.click().await?;
         Ok(())
     }
 
-    pub async fn press_button(&self, label: &str) -> anyhow::Result<()> {
+    /// Types into a field, in place of what is there, and ends with Enter.
+    pub(crate) async fn enter(&self, test_id: &str, text: &str) -> anyhow::Result<()> {
+        let field = self.window.find(By::Css(format!(r#"[data-testid="{test_id}"]"#))).await?;
+        // As a person does it: WebDriver's own way to clear a field goes unnoticed by the page.
+        field.send_keys(Key::Control + "a").await?;
+        field.send_keys(text).await?;
+        field.send_keys(Key::Enter + "").await?;
+        Ok(())
+    }
+
+    pub(crate) async fn press_button(&self, label: &str) -> anyhow::Result<()> {
         self.window.find(By::XPath(format!("//button[normalize-space()='{label}']"))).await?.click().await?;
         Ok(())
     }
 
     /// Waits for rows, selects some from the first one down, and answers which, by their identifiers.
-    pub async fn select_with_the_keyboard(&self, count: usize, within: Duration) -> anyhow::Result<Vec<i64>> {
+    pub(crate) async fn select_with_the_keyboard(&self, count: usize, within: Duration) -> anyhow::Result<Vec<i64>> {
         until("a full deck", within, async || {
             let script =
                 "return document.querySelector(arguments[0])?.textContent.match(/^Deck (\\d+) of/)?.[1] ?? null";
@@ -193,7 +170,7 @@ impl<'a> App<'a> {
     }
 
     /// Approves the selection: A, and Ctrl+Enter once the totals are there.
-    pub async fn approve(&self) -> anyhow::Result<()> {
+    pub(crate) async fn approve(&self) -> anyhow::Result<()> {
         let within = Duration::from_secs(20);
         self.see(r#"[data-testid="approve"]:not([disabled])"#, within).await?;
         self.window.action_chain().send_keys("a").perform().await?;
@@ -203,7 +180,7 @@ impl<'a> App<'a> {
     }
 
     /// Takes a picture once everything is painted.
-    pub async fn picture(&self, file: &Path) -> anyhow::Result<()> {
+    pub(crate) async fn picture(&self, file: &Path) -> anyhow::Result<()> {
         if let Some(directory) = file.parent() {
             std::fs::create_dir_all(directory)?;
         }
@@ -214,17 +191,27 @@ impl<'a> App<'a> {
     }
 
     /// Kills the application as a power cut would, and waits until it is gone.
-    pub async fn kill(&self, within: Duration) -> anyhow::Result<()> {
-        let processes = self.processes()?;
-        ensure!(!processes.is_empty(), "the application does not run");
-        for process in processes {
-            Command::new("kill").args(["-9", &process.to_string()]).status().await.context("run kill")?;
-        }
+    pub(crate) async fn kill(&self, within: Duration) -> anyhow::Result<()> {
+        self.signal("-KILL").await?;
         self.gone(within).await
     }
 
+    /// Asks the application to end, as the end of a desktop session does.
+    pub(crate) async fn ask_to_end(&self) -> anyhow::Result<()> {
+        self.signal("-TERM").await
+    }
+
+    async fn signal(&self, signal: &str) -> anyhow::Result<()> {
+        let processes = self.processes()?;
+        ensure!(!processes.is_empty(), "the application does not run");
+        for process in processes {
+            Command::new("kill").args([signal, &process.to_string()]).status().await.context("run kill")?;
+        }
+        Ok(())
+    }
+
     /// Waits until the application has ended.
-    pub async fn gone(&self, within: Duration) -> anyhow::Result<()> {
+    pub(crate) async fn gone(&self, within: Duration) -> anyhow::Result<()> {
         until("the application to end", within, async || Ok(self.processes()?.is_empty().then_some(()))).await
     }
 
@@ -249,11 +236,6 @@ impl<'a> App<'a> {
         let answer = self.window.execute(script, vec![json!(argument)]).await?;
         Ok(Some(answer.json().clone()).filter(|answer| !answer.is_null()))
     }
-}
-
-fn log(home: &Home) -> String {
-    std::fs::read_to_string(home.data_dir().join("log").join("countersign.jsonl"))
-        .unwrap_or_else(|reason| reason.to_string())
 }
 
 fn binary() -> anyhow::Result<PathBuf> {
@@ -282,9 +264,13 @@ fn free_port() -> anyhow::Result<u16> {
     Ok(listener.local_addr()?.port())
 }
 
-async fn end_group(leader: &mut Child) {
-    let Some(id) = leader.id() else { return };
-    // What has ended already cannot be told to.
-    let _ = Command::new("kill").args(["-9", "--", &format!("-{id}")]).status().await;
-    let _ = leader.wait().await;
+/// The drivers and everything that they have started: one group, which ends with this, also when a test panics.
+struct Drivers(Child);
+
+impl Drop for Drivers {
+    fn drop(&mut self) {
+        let Some(id) = self.0.id() else { return };
+        // What has ended already cannot be told to.
+        let _ = std::process::Command::new("kill").args(["-9", "--", &format!("-{id}")]).status();
+    }
 }

@@ -10,14 +10,14 @@ const EXCEPTIONS: &str = include_str!("../../../demo/exceptions.jsonl");
 /// More than a deck holds.
 const LINES: usize = 300;
 
-pub struct Backlog {
+pub(crate) struct Backlog {
     database: TestDatabase,
-    pub user: String,
-    pub password: String,
+    pub(crate) user: String,
+    pub(crate) password: String,
 }
 
 impl Backlog {
-    pub async fn with_demo_exceptions() -> anyhow::Result<Self> {
+    pub(crate) async fn with_demo_exceptions() -> anyhow::Result<Self> {
         let database = TestDatabase::create().await?;
         let (user, password) = database.login("dana").await?;
         let admin = Database::from_url(&database.admin_url())?;
@@ -28,16 +28,16 @@ impl Backlog {
         Ok(Self { database, user, password })
     }
 
-    pub async fn addr(&self) -> anyhow::Result<SocketAddr> {
+    pub(crate) async fn addr(&self) -> anyhow::Result<SocketAddr> {
         self.database.server().addr().await
     }
 
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.database.name()
     }
 
     /// The exceptions that were signed, each as often as it was.
-    pub async fn signed(&self) -> anyhow::Result<Vec<i64>> {
+    pub(crate) async fn signed(&self) -> anyhow::Result<Vec<i64>> {
         let mut connection = PgConnection::connect(&self.database.admin_url()).await?;
         let ids = sqlx::query_scalar(
             "SELECT exception_id FROM countersign.sign_off WHERE reviewer = $1 AND decision = 'APPROVE' ORDER BY exception_id",
@@ -50,7 +50,7 @@ impl Backlog {
     }
 
     /// How many exceptions have more than one decision or effect.
-    pub async fn decided_twice(&self) -> anyhow::Result<i64> {
+    pub(crate) async fn decided_twice(&self) -> anyhow::Result<i64> {
         self.count(
             "SELECT (SELECT count(*) FROM (SELECT FROM countersign.sign_off GROUP BY exception_id HAVING count(*) > 1) twice) \
                   + (SELECT count(*) FROM (SELECT FROM countersign.posting GROUP BY exception_id HAVING count(*) > 1) twice)",
@@ -58,8 +58,8 @@ impl Backlog {
         .await
     }
 
-    pub async fn leases_held(&self) -> anyhow::Result<i64> {
-        self.count("SELECT count(*) FROM countersign.partition WHERE holder IS NOT NULL").await
+    pub(crate) async fn leases_held(&self) -> anyhow::Result<i64> {
+        self.count("SELECT count(*) FROM countersign.partition WHERE lease_until IS NOT NULL").await
     }
 
     async fn count(&self, query: &'static str) -> anyhow::Result<i64> {

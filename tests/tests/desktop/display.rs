@@ -10,14 +10,14 @@ use tokio::process::{Child, Command};
 /// As in `tauri.conf.json`: the window fills the display.
 const SIZE: &str = "1400x880x24";
 
-pub struct Display {
+pub(crate) struct Display {
     name: String,
     _server: Child,
 }
 
 impl Display {
     /// Starts an X server; it picks a number that is free and says which.
-    pub async fn start() -> anyhow::Result<Self> {
+    pub(crate) async fn start() -> anyhow::Result<Self> {
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", SIZE, "-nolisten", "tcp", "-noreset"])
             .stdout(Stdio::piped())
@@ -31,12 +31,12 @@ impl Display {
         Ok(Self { name: format!(":{number}"), _server: server })
     }
 
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// Takes a picture from X: without compositing, WebDriver's own never comes back.
-    pub async fn picture(&self, file: &Path) -> anyhow::Result<()> {
+    pub(crate) async fn picture(&self, file: &Path) -> anyhow::Result<()> {
         let status = Command::new("import")
             .args(["-display", &self.name, "-window", "root"])
             .arg(file)

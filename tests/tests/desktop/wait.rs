@@ -8,7 +8,7 @@ use anyhow::bail;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Looks until there is something; what was waited for is in the error.
-pub async fn until<T>(
+pub(crate) async fn until<T>(
     what: &str,
     within: Duration,
     mut look: impl AsyncFnMut() -> anyhow::Result<Option<T>>,
