@@ -1,5 +1,6 @@
 //! A backlog with the demonstration's exceptions and one reviewer.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use countersign_admin::{Database, enqueue, migrate, reviewer};
@@ -7,8 +8,8 @@ use countersign_testkit::postgres::TestDatabase;
 use sqlx::{Connection as _, PgConnection};
 
 const EXCEPTIONS: &str = include_str!("../../../demo/exceptions.jsonl");
-/// More than a deck holds.
-const LINES: usize = 300;
+/// So many of each partition, so that a deck shows a bit of everything.
+const OF_EACH: usize = 2;
 
 pub(crate) struct Backlog {
     database: TestDatabase,
@@ -23,7 +24,14 @@ impl Backlog {
         let admin = Database::from_url(&database.admin_url())?;
         migrate::migrate(&admin).await?;
         reviewer::add(&admin, &user, Some("Dana"), None).await?;
-        let lines: Vec<&str> = EXCEPTIONS.lines().take(LINES).collect();
+        let mut taken = BTreeMap::new();
+        let mut few_of_each = |line: &&str| {
+            let arrival: serde_json::Value = serde_json::from_str(line).expect("the demonstration's lines are JSON");
+            let count = taken.entry(arrival["partition_key"].to_string()).or_insert(0);
+            *count += 1;
+            *count <= OF_EACH
+        };
+        let lines: Vec<&str> = EXCEPTIONS.lines().filter(|line| few_of_each(line)).collect();
         enqueue::enqueue_reader(&admin, lines.join("\n").as_bytes(), "demo/exceptions.jsonl").await?;
         Ok(Self { database, user, password })
     }
