@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use countersign_engine::Command;
 use countersign_engine::port::Stage;
 use countersign_testkit::generate::Arrival;
@@ -159,7 +159,10 @@ async fn a_group_with_such_a_decision_in_it_does_not_hold_up_the_others() -> any
     let poison = items.iter().find(|item| item.group.is_some()).expect("the report is here").id;
     faults::on(&installation.owner, poison, "22000").await?;
     seat.approve(&items).await?;
-    until_settled(&seat, 6).await?;
+    let settled = until_settled(&seat, 6).await;
+    let raised = faults::count(&installation.owner).await?;
+    settled.with_context(|| format!("{raised} calls were made and failed"))?;
+    assert!(raised <= 10, "8 decisions are sorted in a few calls, not {raised}");
     let left = stages(&seat).await?;
     assert!(left.iter().all(|(partition, _)| partition == "a-report"), "{left:?}");
     assert!(left.iter().any(|(_, stage)| *stage == Stage::Dead), "{left:?}");

@@ -113,11 +113,14 @@ fn cursors(reply: &LeaseReply) -> Vec<HeldCursor> {
 
 /// Items come whole partitions at a time, each in the order of its places, each with the content that was sent.
 pub async fn a_lease_hands_out_partitions_in_their_order(world: impl World) {
-    let sent = [bodies(0..4, "a"), bodies(10..13, "b")].concat();
-    assert_eq!(world.enqueue(&sent).await, ["ENQUEUED"; 7]);
+    let arrivals = [bodies(0..4, "a"), bodies(10..13, "b")].concat();
+    assert_eq!(world.enqueue(&arrivals).await, ["ENQUEUED"; 7]);
     let seat = world.workstation("alice").await;
     let reply = seat.lease(50, &[]).await;
-    assert_eq!(reply.items.iter().map(|item| item.body.clone()).collect::<BTreeSet<_>>(), sent.into_iter().collect());
+    assert_eq!(
+        reply.items.iter().map(|item| item.body.clone()).collect::<BTreeSet<_>>(),
+        arrivals.into_iter().collect()
+    );
     for partition in partitions(&reply) {
         let places: Vec<i64> =
             reply.items.iter().filter(|item| item.partition == partition).map(|item| item.seq.0).collect();

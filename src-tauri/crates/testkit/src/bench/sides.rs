@@ -22,14 +22,14 @@ pub(crate) enum Which {
 }
 
 pub(crate) enum Side {
-    Product(Product),
+    Product(Box<Product>),
     Roof(Box<Roof>),
 }
 
 impl Side {
     pub(crate) async fn connect(which: Which, copy: &Copy<'_>, items: u32) -> anyhow::Result<Self> {
         Ok(match which {
-            Which::Product => Self::Product(Product::connect(copy.backlog()).await?),
+            Which::Product => Self::Product(Box::new(Product::connect(copy.backlog()).await?)),
             Which::Roof => Self::Roof(Box::new(Roof::new(copy.connect().await?, Backlog::of(0, items)))),
         })
     }

@@ -39,8 +39,8 @@ pub(crate) async fn measure(server: &Server, template: &str, calls: [u32; 3], ru
     Ok(rows)
 }
 
-async fn one(copy: &mut Copy<'_>, side: &mut Side, size: u32, calls: u32) -> anyhow::Result<Samples> {
-    let wanted = size * (calls + WARM_UP);
+async fn one(copy: &mut Copy<'_>, side: &mut Side, each: u32, calls: u32) -> anyhow::Result<Samples> {
+    let wanted = each * (calls + WARM_UP);
     // Nothing may be left over for the next size to come upon.
     anyhow::ensure!(wanted.is_multiple_of(ITEMS), "{wanted} decisions do not fill partitions of {ITEMS} items");
     let (mut decisions, mut cursors, mut leases) = (Vec::new(), Vec::new(), Vec::new());
@@ -52,13 +52,13 @@ async fn one(copy: &mut Copy<'_>, side: &mut Side, size: u32, calls: u32) -> any
             reply.partitions.into_iter().map(|leased| HeldCursor { partition: leased.partition, after: leased.after }),
         );
     }
-    let (warm_up, measured) = decisions.split_at((size * WARM_UP) as usize);
-    for batch in warm_up.chunks(size as usize) {
+    let (warm_up, measured) = decisions.split_at((each * WARM_UP) as usize);
+    for batch in warm_up.chunks(each as usize) {
         side.sign_off(batch).await?;
     }
     let start = copy.checkpoint().await?;
     let mut took = Duration::ZERO;
-    for batch in measured.chunks(size as usize) {
+    for batch in measured.chunks(each as usize) {
         took += side.sign_off(batch).await?;
     }
     let written = copy.written_since(&start).await?;

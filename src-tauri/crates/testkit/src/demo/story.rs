@@ -16,7 +16,7 @@ use super::workstation::{Ask, Told};
 use crate::proxy::CuttingProxy;
 
 /// The longest a workstation may take to answer.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 /// How many exceptions a reviewer signs with one confirmation.
 const BATCH: usize = 25;
 
@@ -60,7 +60,7 @@ pub async fn run(office: &Office, story: &Story, say: impl Fn(&str)) -> anyhow::
         workstation.ask(&Ask::Look).await?;
         workstations.push(workstation);
     }
-    let half = i64::try_from((office.enqueued.enqueued + office.enqueued.corrected) / 2).unwrap_or(i64::MAX);
+    let half = i64::try_from(office.enqueued.enqueued / 2).unwrap_or(i64::MAX);
     let mut failed = false;
     loop {
         let mut signed = 0;

@@ -14,7 +14,7 @@ use countersign_domain::scoring::{Route, Thresholds};
 use countersign_domain::settings::Settings;
 use countersign_domain::sign_off::Decision;
 use countersign_engine::port::{DeckItem, Stage};
-use countersign_engine::{Command, Reply};
+use countersign_engine::{Command, Pending, Reply};
 use countersign_journal::SqliteJournal;
 use countersign_station::{Parts, StationHandle};
 use rand::{Rng as _, SeedableRng as _};
@@ -111,7 +111,7 @@ pub async fn work(seat: Seat, password: SecretString) -> anyhow::Result<()> {
             }
             Ask::Settle => {
                 let settled = |engine: &countersign_engine::Engine, now| {
-                    engine.link(now).online && !engine.outbox().any(|pending| pending.unanswered())
+                    engine.link(now).online && !engine.outbox().any(Pending::unanswered)
                 };
                 station.wait_until(settled).await?;
                 0

@@ -311,7 +311,7 @@ impl World {
         let now = self.now_of(index);
         let effects = self.stations[index].engine.step(now, event);
         for effect in effects {
-            self.effect(index, effect)?;
+            self.effect(index, effect);
         }
         let defects = self.stations[index].engine.lost_tasks();
         if let Some(defect) = defects.first() {
@@ -335,7 +335,7 @@ impl World {
         Ok(())
     }
 
-    fn effect(&mut self, index: usize, effect: Effect) -> Result<(), String> {
+    fn effect(&mut self, index: usize, effect: Effect) {
         let life = self.stations[index].life;
         match effect {
             Effect::Score(items) => {
@@ -368,10 +368,9 @@ impl World {
             }
             Effect::Drained { .. } => {}
             Effect::Hello | Effect::Lease(_) | Effect::Renew(_) | Effect::Release(_) | Effect::SignOff(_) => {
-                self.call(index, effect)
+                self.call(index, effect);
             }
         }
-        Ok(())
     }
 
     /// A call to the database: it, or its answer, may get lost, and either way the workstation cannot tell.

@@ -34,7 +34,7 @@ impl World {
                 .outbox()
                 .find(|pending| pending.entry.stage == Stage::Refused)
                 .map(|pending| Command::Dismiss(pending.entry.sign_off.key)),
-            _ => self.choose(index),
+            _ => Some(self.choose(index)),
         };
         let Some(command) = command else { return Ok(()) };
         let station = &mut self.stations[index];
@@ -46,7 +46,7 @@ impl World {
         self.step(index, Event::Command(request, command))
     }
 
-    fn choose(&mut self, index: usize) -> Option<Command> {
+    fn choose(&mut self, index: usize) -> Command {
         let share = self.random.random_range(1..=3);
         let deck: Vec<_> = self.stations[index]
             .engine
@@ -69,14 +69,14 @@ impl World {
             })
             .collect();
         let decision = if self.random.random_range(0..4) == 0 { Decision::Reject } else { Decision::Approve };
-        Some(Command::Sign {
+        Command::Sign {
             batch: BatchId(Uuid::from_u128(self.random.random())),
             ids: chosen.iter().map(|item| item.id).collect(),
             decision,
             reason: (decision == Decision::Reject).then(|| "OTHER".to_owned()),
             comment: None,
             hash_total: hash::hash_total(chosen.iter().map(|item| (item.key.as_str(), item.content))),
-        })
+        }
     }
 
     /// The window says "signed": from here on nothing may lose it.
