@@ -89,6 +89,10 @@ pub struct Engine {
     saturated: bool,
     /// Smaller than `commit_batch` while the one decision is looked for that the database cannot read.
     batch_limit: usize,
+    /// Smaller than any number while the one partition is looked for that the database cannot serve now.
+    partition_limit: usize,
+    /// After a call that the database could not serve now: not before this.
+    send_at_ms: u64,
     drain: Option<Draining>,
     writing: BTreeMap<Token, Writing>,
     last_token: u64,
@@ -121,6 +125,8 @@ impl Engine {
         let reviewer = restored.identity.bound_to.as_ref().map(|(_, reviewer)| reviewer.clone());
         Self {
             batch_limit: settings.commit_batch as usize,
+            partition_limit: usize::MAX,
+            send_at_ms: now.mono_ms,
             settings,
             workstation: restored.identity.workstation,
             reviewer,
@@ -191,7 +197,9 @@ impl Engine {
             let pause = (self.control_at_ms > now.mono_ms).then_some(self.control_at_ms);
             [renew, lease].into_iter().flatten().map(|at| at.max(self.control_at_ms)).chain(pause).min()
         };
-        let sending = self.outbox.next_wakeup_ms(now.mono_ms).filter(|_| self.link.online);
+        let pause = (self.send_at_ms > now.mono_ms).then_some(self.send_at_ms);
+        let sending =
+            self.outbox.next_wakeup_ms(now.mono_ms).into_iter().chain(pause).min().filter(|_| self.link.online);
         let settling = (!self.unsettled.is_empty()).then_some(self.settle_at_ms);
         [drain, work, sending, settling].into_iter().flatten().filter(|at| *at > now.mono_ms).min()
     }
@@ -213,8 +221,8 @@ impl Engine {
             }
             return;
         }
-        if self.sign_off.is_none() {
-            let batch = self.outbox.next_batch(now.mono_ms, self.batch_limit);
+        if self.sign_off.is_none() && now.mono_ms >= self.send_at_ms {
+            let batch = self.outbox.next_batch(now.mono_ms, self.batch_limit, self.partition_limit);
             if !batch.is_empty() {
                 let keys = batch.iter().map(|entry| entry.sign_off.key).collect();
                 self.sign_off = Some(Call { what: keys, at: now });

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use countersign_domain::id::{BatchId, ExceptionId, PartitionKey, SignOffKey};
+use countersign_domain::id::{BatchId, ExceptionId, SignOffKey};
 
 use crate::ANSWERED_SHOWN;
 use crate::deck::Slot;
@@ -150,9 +150,10 @@ impl Outbox {
         counts
     }
 
-    /// The next decisions to send, at most about `limit`, a group whole. They are marked as on their way.
-    pub(crate) fn next_batch(&mut self, now_ms: u64, limit: usize) -> Vec<Entry> {
-        let mut waiting: BTreeSet<&PartitionKey> = BTreeSet::new();
+    /// The next decisions to send, at most about `limit` of at most so many partitions, a group whole. They are marked as on their
+    /// way.
+    pub(crate) fn next_batch(&mut self, now_ms: u64, limit: usize, partitions: usize) -> Vec<Entry> {
+        let (mut waiting, mut chosen) = (BTreeSet::new(), BTreeSet::new());
         let mut batch: Vec<&Pending> = Vec::new();
         for pending in self.entries.values().filter(|pending| pending.entry.stage != Stage::Refused) {
             let partition = &pending.entry.item.partition;
@@ -162,6 +163,9 @@ impl Outbox {
                 && pending.send_after_ms.max(pending.next_attempt_ms) <= now_ms;
             if waiting.contains(partition) || !sendable {
                 waiting.insert(partition);
+                continue;
+            }
+            if chosen.len() >= partitions && !chosen.contains(partition) {
                 continue;
             }
             if batch.len() >= limit {
@@ -184,6 +188,7 @@ impl Outbox {
                 }
             }
             batch.push(pending);
+            chosen.insert(partition);
         }
         let batch: Vec<Entry> = batch.into_iter().map(|pending| pending.entry.clone()).collect();
         for entry in &batch {
@@ -192,6 +197,12 @@ impl Outbox {
             }
         }
         batch
+    }
+
+    /// How many partitions these decisions are in.
+    pub(crate) fn partitions_of(&self, keys: &[SignOffKey]) -> usize {
+        let entry = |key| self.by_key.get(key).and_then(|ordinal| self.entries.get(ordinal));
+        keys.iter().filter_map(entry).map(|pending| &pending.entry.item.partition).collect::<BTreeSet<_>>().len()
     }
 
     /// What a batch that can still be withdrawn consists of, and how many decisions of it cannot.

@@ -18,19 +18,13 @@ impl Engine {
         self.hello = false;
         let welcome = match result {
             Ok(welcome) => welcome,
+            // Saying hello is what makes a workstation known: who is refused here has another reviewer's journal.
+            Err(error) if unknown_workstation(&error) => return self.lost(now, self.of_somebody_else(), effects),
             Err(error) => return self.lost(now, error, effects),
         };
         let here = (welcome.installation, welcome.reviewer.clone());
-        if let Some(bound_to) = self.bound_to.as_ref().filter(|bound_to| **bound_to != here) {
-            let message = format!(
-                "this journal holds the work of {} in another installation or for another login; it stays untouched. Choose the profile it belongs to, or connect with a new one",
-                bound_to.1
-            );
-            return self.lost(
-                now,
-                BacklogError { operation: "connect", failure: Failure::Refused(Problem::OtherInstallation), message },
-                effects,
-            );
+        if self.bound_to.as_ref().is_some_and(|bound_to| *bound_to != here) {
+            return self.lost(now, self.of_somebody_else(), effects);
         }
         if self.bound_to.is_none() {
             self.bound_to = Some(here.clone());
@@ -52,6 +46,14 @@ impl Engine {
             item: None,
             message: format!("signed in as {}", welcome.display_name),
         }));
+    }
+
+    fn of_somebody_else(&self) -> BacklogError {
+        let message = format!(
+            "this journal holds the work of {} in another installation or for another login; it stays untouched. Choose the profile it belongs to, or connect with a new one",
+            self.reviewer.as_deref().unwrap_or("another reviewer")
+        );
+        BacklogError { operation: "connect", failure: Failure::Refused(Problem::OtherInstallation), message }
     }
 
     pub(super) fn leased(&mut self, now: Now, result: Result<LeaseReply, BacklogError>, effects: &mut Vec<Effect>) {

@@ -8,6 +8,10 @@ use crate::backoff::delay_ms;
 use crate::outbox::Pending;
 use crate::port::{BacklogError, Entry, Failure, Settled, Stage};
 
+/// The pause after a partition could not be served alone, before the next one's turn: a server that can serve none is not to be
+/// asked for thousands of them at once.
+const ALONE_PAUSE_MS: u64 = 200;
+
 impl Engine {
     /// A decision is durable: it leaves the deck, and its undo window begins.
     pub(super) fn signed(&mut self, now: Now, entry: Entry) {
@@ -60,6 +64,7 @@ impl Engine {
         };
         self.link.answered(now.wall);
         self.batch_limit = self.settings.commit_batch as usize;
+        self.partition_limit = self.partition_limit.saturating_mul(2);
         let mut settled = Vec::with_capacity(answers.len());
         for (key, answer) in call.what.into_iter().zip(answers) {
             let Some(mut pending) = self.outbox.remove(key) else { continue };
@@ -121,43 +126,52 @@ impl Engine {
     fn sign_off_failed(&mut self, now: Now, keys: &[SignOffKey], error: BacklogError, effects: &mut Vec<Effect>) {
         match error.failure {
             Failure::Offline | Failure::Refused(_) => self.call_failed(now, error, effects),
-            // One decision that the database cannot read must not hold up the others: halve until it is alone.
-            Failure::Structural if keys.len() > 1 => self.batch_limit = keys.len() / 2,
+            // One decision that the database cannot read must not hold up the others: halve until it is alone. (A group is never
+            // cut; one with such a decision in it is given up whole.)
+            Failure::Structural if keys.len() > 1 && self.batch_limit > 1 => {
+                self.batch_limit = (keys.len() / 2).clamp(1, self.batch_limit - 1);
+            }
             Failure::Structural => {
                 self.batch_limit = self.settings.commit_batch as usize;
                 self.give_up(now, keys, &error, effects);
             }
-            Failure::Transient => {
-                self.link.answered(now.wall);
-                let mut exhausted = Vec::new();
-                for key in keys {
-                    let Some(pending) = self.outbox.get_mut(*key) else { continue };
-                    pending.entry.attempts += 1;
-                    if pending.entry.attempts >= self.settings.sync_max_attempts {
-                        exhausted.push(*key);
-                    }
-                }
-                let attempts = keys
-                    .iter()
-                    .filter_map(|key| self.outbox.get_mut(*key).map(|pending| pending.entry.attempts))
-                    .max()
-                    .unwrap_or(1);
-                let at = now.mono_ms + delay_ms(attempts, &mut self.random);
-                for key in keys {
-                    if let Some(pending) = self.outbox.get_mut(*key) {
-                        pending.next_attempt_ms = at;
-                        pending.entry.problem = Some(error.message.clone());
-                    }
-                }
-                effects.push(Effect::Record(Record {
-                    event: "retry_scheduled",
-                    code: None,
-                    item: None,
-                    message: error.to_string(),
-                }));
-                self.give_up(now, &exhausted, &error, effects);
+            Failure::Transient => self.try_again(now, keys, &error, effects),
+        }
+    }
+
+    /// The database cannot serve a call now. Which partition it is about shows when it is alone; only then it is an attempt, so that
+    /// the trouble of one partition stays its own.
+    fn try_again(&mut self, now: Now, keys: &[SignOffKey], error: &BacklogError, effects: &mut Vec<Effect>) {
+        self.link.answered(now.wall);
+        effects.push(Effect::Record(Record {
+            event: "retry_scheduled",
+            code: None,
+            item: None,
+            message: error.to_string(),
+        }));
+        let partitions = self.outbox.partitions_of(keys);
+        if partitions > 1 {
+            self.partition_limit = partitions / 2;
+            self.send_at_ms = now.mono_ms + delay_ms(0, &mut self.random);
+            return;
+        }
+        self.send_at_ms = now.mono_ms + ALONE_PAUSE_MS;
+        let (mut most, mut exhausted) = (0, Vec::new());
+        for key in keys {
+            let Some(pending) = self.outbox.get_mut(*key) else { continue };
+            pending.entry.attempts += 1;
+            most = pending.entry.attempts.max(most);
+            if pending.entry.attempts >= self.settings.sync_max_attempts {
+                exhausted.push(*key);
             }
         }
+        let at = now.mono_ms + delay_ms(most, &mut self.random);
+        for key in keys {
+            let Some(pending) = self.outbox.get_mut(*key) else { continue };
+            pending.next_attempt_ms = at;
+            pending.entry.problem = Some(error.message.clone());
+        }
+        self.give_up(now, &exhausted, error, effects);
     }
 
     fn give_up(&mut self, now: Now, keys: &[SignOffKey], error: &BacklogError, effects: &mut Vec<Effect>) {
