@@ -66,7 +66,7 @@ CREATE TABLE countersign.partition (
     chain_head       bytea       NOT NULL DEFAULT '\x',
     ready            boolean     NOT NULL GENERATED ALWAYS AS (lease_until IS NULL AND pending > 0) STORED,
     CHECK (head_seq <= next_seq)
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX partition_ready ON countersign.partition (shut_out, claim_rank, partition_key) WHERE ready;
 CREATE INDEX partition_lease_until ON countersign.partition (lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX partition_holder ON countersign.partition (holder) WHERE lease_until IS NOT NULL;
