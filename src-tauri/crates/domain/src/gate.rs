@@ -104,11 +104,13 @@ pub fn read_body(body: &str) -> Result<Content, Rejection> {
     judge(body.as_bytes()).map(|arrival| arrival.content)
 }
 
-fn read(document: Value) -> Result<Arrival, Rejection> {
+fn read(mut document: Value) -> Result<Arrival, Rejection> {
     if !document.is_object() {
         return Err(structural(None, "expected a JSON object".into()));
     }
     inspect(&document, &mut String::new())?;
+    // Another crate may have switched on that JSON objects keep their order.
+    document.sort_all_objects();
     let body = document.to_string();
     let envelope: Envelope = serde_path_to_error::deserialize(document).map_err(|error| {
         let path = error.path().to_string();
