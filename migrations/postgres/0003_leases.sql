@@ -32,6 +32,10 @@ BEGIN
         RAISE EXCEPTION 'the login % is not an active reviewer', session_user
             USING ERRCODE = 'CS001', HINT = 'Ask a supervisor to add it: countersign-admin reviewer add.';
     END IF;
+    IF (p_workstation IS NOT NULL AND length(p_name) <= 200 AND length(p_app_version) <= 50 AND length(p_settings::text) <= 10000) IS NOT TRUE THEN
+        RAISE EXCEPTION 'hello: a workstation has an id, a name of at most 200 characters, a version of at most 50 and settings of at most 10000'
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
     SELECT w.reviewer INTO v_owner FROM countersign.workstation w WHERE w.id = p_workstation FOR UPDATE;
     IF NOT FOUND THEN
         INSERT INTO countersign.workstation (id, reviewer, name, app_version, first_seen, last_seen)
@@ -203,7 +207,7 @@ DECLARE
     v_next record;
     v_pending integer;
 BEGIN
-    IF p_want NOT BETWEEN 1 AND 5000 OR p_room < p_want OR p_ttl_ms NOT BETWEEN 30000 AND 43200000 THEN
+    IF (p_want BETWEEN 1 AND 5000 AND p_room >= p_want AND p_ttl_ms BETWEEN 30000 AND 43200000 AND p_empty IS NOT NULL) IS NOT TRUE THEN
         RAISE EXCEPTION 'lease: want must be 1 to 5000, room at least want, ttl 30000 to 43200000 ms, not %, %, %', p_want, p_room, p_ttl_ms
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
@@ -288,10 +292,11 @@ DECLARE
     v_me text := countersign.caller(p_workstation);
     v_lapsed text[];
 BEGIN
-    IF p_ttl_ms NOT BETWEEN 30000 AND 43200000 THEN
+    IF (p_ttl_ms BETWEEN 30000 AND 43200000) IS NOT TRUE THEN
         RAISE EXCEPTION 'renew: ttl must be 30000 to 43200000 ms, not %', p_ttl_ms USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    PERFORM 1 FROM countersign.partition p WHERE p.partition_key = ANY (p_keys) ORDER BY p.partition_key FOR NO KEY UPDATE;
+    PERFORM 1 FROM countersign.partition p WHERE p.partition_key = ANY (p_keys) AND p.holder = p_workstation
+    ORDER BY p.partition_key FOR NO KEY UPDATE;
     SELECT array_agg(p.partition_key) INTO v_lapsed
     FROM unnest(p_keys, p_epochs) AS h (key, epoch) JOIN countersign.partition p ON p.partition_key = h.key
     WHERE p.epoch = h.epoch AND p.holder = p_workstation AND p.holder_reviewer = v_me AND p.lease_until IS NULL;
@@ -312,7 +317,8 @@ DECLARE
     v_me text := countersign.caller(p_workstation);
     v_keys text[];
 BEGIN
-    PERFORM 1 FROM countersign.partition p WHERE p.partition_key = ANY (p_keys) ORDER BY p.partition_key FOR NO KEY UPDATE;
+    PERFORM 1 FROM countersign.partition p WHERE p.partition_key = ANY (p_keys) AND p.holder = p_workstation
+    ORDER BY p.partition_key FOR NO KEY UPDATE;
     -- By key, one after the other: by its holder, each lease would be compared with each key.
     SELECT array_agg(p.partition_key) INTO v_keys
     FROM unnest(p_keys, p_epochs) AS h (key, epoch)

@@ -31,7 +31,7 @@ END $$;
 --   HELD              decided; the effect waits for an earlier item of the partition;
 --   DUPLICATE         this very decision was accepted before; `first_outcome` was its answer;
 --   KEY_REUSED        the key stands for another decision, or is not the key of this one;
---   PREPARER          the reviewer prepared the exception;
+--   PREPARER          the reviewer prepared the exception, or another pending one of its group;
 --   LEASE_SUPERSEDED  the lease it was decided under is not the partition's current one;
 --   ALREADY_DECIDED   somebody decided it before;
 --   STALE_VERSION     the content is not what the reviewer saw;
@@ -49,9 +49,24 @@ DECLARE
     v_now timestamptz;
     v_partitions text[];
     v_unknown bigint;
+    v_bad bigint;
 BEGIN
-    IF cardinality(p_sign_off_key) > 1000 THEN
+    IF (cardinality(p_sign_off_key) <= 1000) IS NOT TRUE THEN
         RAISE EXCEPTION 'sign_off takes at most 1000 decisions a call, not %', cardinality(p_sign_off_key) USING ERRCODE = 'program_limit_exceeded';
+    END IF;
+    IF (cardinality(p_sign_off_key) = ALL (ARRAY[cardinality(p_exception_id), cardinality(p_content_hash), cardinality(p_epoch), cardinality(p_decision),
+                                                 cardinality(p_reason), cardinality(p_comment), cardinality(p_decided_at)])) IS NOT TRUE THEN
+        RAISE EXCEPTION 'sign_off: the arrays differ in length' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    SELECT min(i.n) INTO v_bad
+    FROM countersign.sign_off_batch(p_sign_off_key, p_exception_id, p_content_hash, p_epoch, p_decision, p_reason, p_comment, p_decided_at) AS i
+    WHERE (length(i.key) = 32 AND i.exception_id IS NOT NULL AND length(i.content_hash) = 32 AND i.epoch IS NOT NULL
+           AND i.decision IN ('APPROVE', 'REJECT') AND (i.decision = 'APPROVE' OR i.reason IS NOT NULL)
+           AND length(coalesce(i.reason, '-')) BETWEEN 1 AND 64 AND length(coalesce(i.comment, '')) <= 2000
+           AND i.decided_at BETWEEN '1970-01-01Z' AND '9999-12-31Z') IS NOT TRUE;
+    IF v_bad IS NOT NULL THEN
+        RAISE EXCEPTION 'sign_off: decision % of the call cannot be: a key and a content hash of 32 bytes, an exception, an epoch, APPROVE or REJECT, a reason of at most 64 characters (a rejection has one), a comment of at most 2000 and an instant are expected', v_bad
+            USING ERRCODE = 'invalid_parameter_value';
     END IF;
     -- A plan is kept for the whole session, and may have been made while a table was empty. Each LIMIT 1 below is on a unique key
     -- and changes no answer: with it, and without sequential scans, every row is looked up by its key however the tables grow.
@@ -73,12 +88,13 @@ BEGIN
                s.payload_hash AS first_payload, s.outcome AS first_outcome,
                p.chain_seq, p.chain_head, p.head_seq, p.next_seq,
                CASE WHEN e.id IS NULL THEN 'NOT_ELIGIBLE'
-                    WHEN i.key <> countersign.sign_off_key(e.idempotency_key, i.content_hash, i.decision, v_me) THEN 'KEY_REUSED'
+                    WHEN i.key IS DISTINCT FROM countersign.sign_off_key(e.idempotency_key, i.content_hash, i.decision, v_me) THEN 'KEY_REUSED'
                     WHEN s.sign_off_key IS NOT NULL THEN 'KNOWN'
                     WHEN v_me = ANY (e.prepared_by) THEN 'PREPARER'
-                    WHEN p.epoch <> i.epoch OR p.holder <> p_workstation OR p.holder_reviewer <> v_me THEN 'LEASE_SUPERSEDED'
+                    WHEN e.group_key IS NOT NULL AND countersign.shut_out_of(v_me, e.prepared_by, e.partition_key, e.group_key) THEN 'PREPARER'
+                    WHEN (p.epoch = i.epoch AND p.holder = p_workstation AND p.holder_reviewer = v_me) IS NOT TRUE THEN 'LEASE_SUPERSEDED'
                     WHEN e.state <> 'PENDING' THEN 'ALREADY_DECIDED'
-                    WHEN e.content_hash <> i.content_hash THEN 'STALE_VERSION'
+                    WHEN e.content_hash IS DISTINCT FROM i.content_hash THEN 'STALE_VERSION'
                     ELSE 'ACCEPTED' END AS verdict
         FROM countersign.sign_off_batch(p_sign_off_key, p_exception_id, p_content_hash, p_epoch, p_decision, p_reason, p_comment, p_decided_at) AS i
         LEFT JOIN LATERAL (SELECT e.* FROM countersign.exception e WHERE e.id = i.exception_id LIMIT 1) AS e ON true

@@ -101,6 +101,8 @@ conformance!(
     a_lost_answer_is_handed_out_anew,
     preparers_are_shut_out,
     a_group_is_never_cut,
+    a_preparer_signs_nothing_of_the_group,
+    what_was_never_leased_cannot_be_signed,
     a_lapsed_but_untaken_lease_still_commits,
     a_lapsed_and_taken_lease_is_superseded,
     a_renewal_takes_up_what_nobody_took,

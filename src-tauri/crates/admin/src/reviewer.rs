@@ -148,6 +148,16 @@ pub async fn disable(database: &Database, login: &str) -> Result<bool, AdminErro
             .execute(&mut *transaction)
             .await
             .map_err(&refused)?;
+        // Colleagues can go on with what they held.
+        sqlx::query(
+            "WITH held AS MATERIALIZED (SELECT partition_key FROM countersign.partition \
+                                        WHERE holder_reviewer = $1 AND lease_until IS NOT NULL ORDER BY partition_key FOR NO KEY UPDATE) \
+             SELECT countersign.free_partitions(array_agg(partition_key), 'RELEASED') FROM held HAVING count(*) > 0",
+        )
+        .bind(login)
+        .execute(&mut *transaction)
+        .await
+        .map_err(&refused)?;
         audit(&mut transaction, "REVIEWER_DISABLED", &json!({"login": login})).await.map_err(&refused)?;
     }
     transaction.commit().await.map_err(&refused)?;

@@ -51,7 +51,7 @@ impl Route {
     pub fn label(self) -> &'static str {
         match self {
             Self::AutoResolve => "Zero variance",
-            Self::AutoApprove => "Within tolerance",
+            Self::AutoApprove => "In tolerance",
             Self::RouteReview => "Review",
             Self::Escalate => "Escalate",
         }

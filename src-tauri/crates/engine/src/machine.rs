@@ -101,6 +101,7 @@ pub struct Engine {
     unsettled: Vec<Settled>,
     settle_at_ms: u64,
     decision_times_ms: VecDeque<u32>,
+    decided_at_ms: u64,
     notes: HashMap<ExceptionId, String>,
     /// Lease rows whose items are being scored.
     unjournaled: BTreeMap<PartitionKey, LeaseRow>,
@@ -158,6 +159,7 @@ impl Engine {
             unsettled: Vec::new(),
             settle_at_ms: now.mono_ms,
             decision_times_ms: VecDeque::new(),
+            decided_at_ms: now.mono_ms,
             notes: HashMap::new(),
             unjournaled: BTreeMap::new(),
             deck_version: 1,

@@ -211,6 +211,41 @@ pub async fn a_group_is_never_cut(world: impl World) {
     assert_eq!(bob.lease(10, &[]).await.items.len(), 2);
 }
 
+/// Who prepared a part of a group signs none of it, also without having been handed it.
+pub async fn a_preparer_signs_nothing_of_the_group(world: impl World) {
+    let alice = world.workstation("alice").await;
+    let arrivals = [
+        prepared(0, "g", Some("report"), &[alice.reviewer.as_str()]),
+        prepared(1, "g", Some("report"), &["x"]),
+        prepared(2, "g", None, &["x"]),
+    ];
+    world.enqueue(&arrivals).await;
+    let free = alice.lease(10, &[]).await.items.remove(0);
+    assert_eq!(free.seq, Seq(3));
+    let body = arrivals[1].clone();
+    let stolen =
+        LeasedItem { id: ExceptionId(free.id.0 - 1), content: hash::content_hash(&body), seq: Seq(2), body, ..free };
+    assert_eq!(alice.outcomes(&[alice.approve(&stolen)]).await, [Outcome::Preparer]);
+}
+
+/// What was never leased to anybody cannot be signed under a made-up epoch.
+pub async fn what_was_never_leased_cannot_be_signed(world: impl World) {
+    let arrivals = bodies(0..1, "a");
+    world.enqueue(&arrivals).await;
+    let alice = world.workstation("alice").await;
+    let guessed = LeasedItem {
+        id: ExceptionId(1),
+        partition: PartitionKey("a".into()),
+        epoch: countersign_domain::id::Epoch(0),
+        seq: Seq(1),
+        version: 1,
+        content: hash::content_hash(&arrivals[0]),
+        body: arrivals[0].clone(),
+    };
+    assert_eq!(alice.outcomes(&[alice.approve(&guessed)]).await, [Outcome::LeaseSuperseded]);
+    assert_eq!(world.facts(&Arrival::new(0, "a").key()).await, Facts { decided: false, effect: None });
+}
+
 /// A lease that lapsed and that nobody took is still good.
 pub async fn a_lapsed_but_untaken_lease_still_commits(world: impl World) {
     world.enqueue(&bodies(0..1, "a")).await;

@@ -36,9 +36,11 @@ export function EmptyDeck({ deck, session, filter, onClearFilter }: EmptyDeckPro
     <div className={styles.empty} data-testid="empty">
       <b>Nothing to review</b>
       <span>
-        {session.link.online
-          ? "New exceptions are leased as they arrive; there is nothing to press."
-          : "You are offline. New exceptions are leased once the database can be reached."}
+        {session.saturated
+          ? "Leasing goes on once what you signed can no longer be undone."
+          : session.link.online
+            ? "New exceptions are leased as they arrive; there is nothing to press."
+            : "You are offline. New exceptions are leased once the database can be reached."}
       </span>
     </div>
   );

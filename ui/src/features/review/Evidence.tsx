@@ -36,7 +36,7 @@ export function Evidence({ view }: { view: DetailView }) {
 
 function Side({ field, value }: { field: EvidenceField; value: string | null }) {
   return (
-    <td data-differs={field.differs} data-numeric={field.numeric}>
+    <td data-differs={field.differs} data-numeric={field.numeric && value !== null}>
       {field.differs && <span className={styles.spoken}>differs: </span>}
       <span>{value === null ? "none" : visibleText(field.numeric ? formatDecimal(value) : value)}</span>
     </td>

@@ -23,6 +23,11 @@ interface GridProps {
   empty: React.ReactNode;
 }
 
+/** A row, or the grid itself where it has none. The header's buttons and what stands in place of rows have keys of their own. */
+function holdsKeys(target: HTMLElement, grid: HTMLElement | null): boolean {
+  return target === grid || target.closest("[data-id]") !== null;
+}
+
 /** The deck as an APG grid: rows take the focus, one of them is in the tab order, and it is always drawn. */
 export function Grid({ rows, askedAtMs, onCommand, empty }: GridProps) {
   const selection = useReview((state) => state.selection);
@@ -70,21 +75,22 @@ export function Grid({ rows, askedAtMs, onCommand, empty }: GridProps) {
     before.current = shown;
   }, [shown, select]);
 
+  const filled = shown.length > 0;
   const focusCursor = useCallback(() => {
-    scroller.current
-      ?.querySelector<HTMLElement>('[role="row"][tabindex="0"]')
-      ?.focus({ preventScroll: true });
+    const row = scroller.current?.querySelector<HTMLElement>('[role="row"][tabindex="0"]');
+    // Without a row the grid itself takes the focus, so that its keys, Undo first of all, go on working.
+    (row ?? scroller.current)?.focus({ preventScroll: true });
   }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when the cursor's row has changed, and when the last row has gone
   useLayoutEffect(() => {
     // A row that leaves the deck takes the focus with it: the next one gets it, unless the reviewer has moved on.
     const lost =
       document.activeElement === document.body || scroller.current?.contains(document.activeElement);
-    if (ownsFocus.current && lost && selection.cursor !== null) focusCursor();
-  }, [selection.cursor, focusCursor]);
+    if (ownsFocus.current && lost) focusCursor();
+  }, [selection.cursor, filled, focusCursor]);
   useLayoutEffect(() => {
     if (focusRequests > 0) focusCursor();
   }, [focusRequests, focusCursor]);
-  const filled = shown.length > 0;
   useLayoutEffect(() => {
     if (filled && document.activeElement === document.body) useReview.getState().focusGrid();
   }, [filled]);
@@ -97,8 +103,7 @@ export function Grid({ rows, askedAtMs, onCommand, empty }: GridProps) {
   };
 
   const onKeyDown = (event: React.KeyboardEvent) => {
-    // The header's buttons have keys of their own.
-    if ((event.target as HTMLElement).closest("[data-id]") === null) return;
+    if (!holdsKeys(event.target as HTMLElement, scroller.current)) return;
     const command = gridCommand(event);
     if (command === null) return;
     event.preventDefault();
@@ -146,7 +151,7 @@ export function Grid({ rows, askedAtMs, onCommand, empty }: GridProps) {
         if (event.shiftKey) event.preventDefault();
       }}
       onFocus={(event) => {
-        ownsFocus.current = event.target.closest("[data-id]") !== null;
+        ownsFocus.current = holdsKeys(event.target, scroller.current);
       }}
       onBlur={(event) => {
         if (event.relatedTarget !== null) ownsFocus.current = false;

@@ -91,6 +91,15 @@ test("a selection survives a refresh and loses what left the deck", async () => 
   expect(document.activeElement).toBe(screen.getByTestId("row-b"));
 });
 
+test("keys go on working when the last row has left the deck", async () => {
+  const { user, ipc, client } = await openReview();
+  ipc.deck.mockResolvedValue({ version: 9, rows: [] });
+  await client.invalidateQueries();
+  await waitFor(() => expect(document.activeElement).toBe(screen.getByTestId("grid")));
+  await user.keyboard("/");
+  expect(document.activeElement).toBe(screen.getByTestId("filter"));
+});
+
 test("a split group cannot be signed and can be completed", async () => {
   const rows = ["a", "b", "c"].map((id) => deckRow(id, { group: id === "c" ? null : "report" }));
   const ipc = fakeIpc(rows);

@@ -16,7 +16,7 @@ export function DeckPill({ session }: { session: SessionView }) {
     <Pill data-testid="deck-pill" title="How many undecided exceptions this workstation holds, and its bound">
       <span>
         Deck {count} of {bound}
-        {saturated && " · full, leasing paused"}
+        {saturated && (count >= bound ? " · full, leasing paused" : " · leasing paused")}
       </span>
       <span className={styles.bar} aria-hidden="true">
         <i style={{ width: `${Math.min(100, (100 * count) / Math.max(1, bound))}%` }} />

@@ -8,6 +8,9 @@ use crate::deck::Slot;
 use crate::outbox::{Counts, Pending};
 use crate::port::{DeckItem, Entry, JournalError};
 
+/// Fewer decisions say nothing about the one in a hundred that takes longest.
+const DECISIONS_TOLD: usize = 100;
+
 /// What is shown.
 impl Engine {
     /// The settings in force.
@@ -103,7 +106,10 @@ impl Engine {
     pub fn warnings(&self) -> Vec<String> {
         let mut sorted: Vec<u32> = self.decision_times_ms.iter().copied().collect();
         sorted.sort_unstable();
-        let p99 = sorted.get((sorted.len() * 99).div_ceil(100).saturating_sub(1)).copied();
+        let p99 = sorted
+            .get((sorted.len() * 99).div_ceil(100).saturating_sub(1))
+            .filter(|_| sorted.len() >= DECISIONS_TOLD)
+            .copied();
         let lease = p99.and_then(|p99| self.settings.lease_too_short(p99));
         let journal = self.journal_problem.as_ref().map(ToString::to_string);
         let trouble = self.trouble.as_ref().map(ToString::to_string);

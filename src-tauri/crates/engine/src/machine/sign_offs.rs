@@ -19,7 +19,9 @@ impl Engine {
             self.deck.take(entry.item.id).map_or((None, now.mono_ms), |(place, slot)| (Some(place), slot.since_ms));
         // The same decision may have been refused before and still be shown; this one takes its place.
         self.outbox.remove(entry.sign_off.key);
-        let took_ms = u32::try_from(now.mono_ms.saturating_sub(since_ms)).unwrap_or(u32::MAX);
+        // A decision takes from when its item was there and the one before it was made.
+        let took_ms = u32::try_from(now.mono_ms.saturating_sub(since_ms.max(self.decided_at_ms))).unwrap_or(u32::MAX);
+        self.decided_at_ms = now.mono_ms;
         self.decision_times_ms.push_back(took_ms);
         if self.decision_times_ms.len() > DECISION_TIMES {
             self.decision_times_ms.pop_front();

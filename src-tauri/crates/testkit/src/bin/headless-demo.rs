@@ -50,7 +50,14 @@ async fn main() -> anyhow::Result<ExitCode> {
     let office = Office::open(&arguments.input, arguments.workstations).await?;
     println!("{}", countersign_admin::enqueue::describe(&office.enqueued, &arguments.input.display().to_string()));
     let story = Story { seed: arguments.seed, directory: directory.path().to_owned() };
-    let journals = demo::run(&office, &story, |line| println!("{line}")).await?;
+    let journals = tokio::select! {
+        journals = demo::run(&office, &story, |line| println!("{line}")) => journals?,
+        // Leaving this function stops the workstations and PostgreSQL and removes the directory.
+        stopped = demo::asked_to_stop() => {
+            stopped?;
+            anyhow::bail!("stopped before the end");
+        }
+    };
     let counted = demo::count(&office.owner, &journals, &office.input).await?;
     let seconds = began.elapsed();
     office.owner.close().await;

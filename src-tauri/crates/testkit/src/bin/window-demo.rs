@@ -51,10 +51,16 @@ async fn main() -> anyhow::Result<ExitCode> {
         .with_context(|| format!("start {}", arguments.app.display()))?;
     let status = tokio::select! {
         status = app.wait() => status.context("wait for the window")?,
-        interrupted = tokio::signal::ctrl_c() => {
-            interrupted.context("listen for Ctrl+C")?;
-            // The window got the same signal and drains.
-            app.wait().await.context("wait for the window")?
+        stopped = demo::asked_to_stop() => {
+            stopped?;
+            // From a terminal the window got the same signal and drains; otherwise it ends here.
+            let patience = std::time::Duration::from_secs(10);
+            if let Ok(status) = tokio::time::timeout(patience, app.wait()).await {
+                status.context("wait for the window")?
+            } else {
+                app.kill().await.context("end the window")?;
+                app.wait().await.context("wait for the window")?
+            }
         }
     };
     let journals: Vec<PathBuf> = journals(&data)?;

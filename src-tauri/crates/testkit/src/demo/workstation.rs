@@ -97,7 +97,9 @@ pub async fn work(seat: Seat, password: SecretString) -> anyhow::Result<()> {
         seed: random.random(),
     })?;
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
-    while let Some(line) = lines.next_line().await? {
+    loop {
+        // Whoever gave the orders has gone: what is signed is on disk, and nobody is left to wait for the rest.
+        let Some(line) = lines.next_line().await? else { return Ok(()) };
         let ask: Ask = serde_json::from_str(&line).with_context(|| format!("not a request: {line}"))?;
         let signed = match &ask {
             Ask::Sign(most) => sign(&station, *most, &mut random).await?,

@@ -128,18 +128,21 @@ impl Database {
         }
     }
 
-    fn signable(&self, id: ExceptionId, person: &str) -> bool {
-        let item = &self.items[&id];
-        let shut_out = |item: &Item| item.prepared_by.iter().any(|preparer| preparer == person);
+    /// They prepared it, or another pending item of its group.
+    fn shut_out(&self, item: &Item, person: &str) -> bool {
+        let prepared = |item: &Item| item.prepared_by.iter().any(|preparer| preparer == person);
         let in_group = |other: &Item| {
             item.group.is_some()
                 && other.group == item.group
                 && other.place.0 == item.place.0
                 && other.decided.is_none()
         };
-        item.decided.is_none()
-            && !shut_out(item)
-            && !self.items.values().any(|other| in_group(other) && shut_out(other))
+        prepared(item) || self.items.values().any(|other| in_group(other) && prepared(other))
+    }
+
+    fn signable(&self, id: ExceptionId, person: &str) -> bool {
+        let item = &self.items[&id];
+        item.decided.is_none() && !self.shut_out(item, person)
     }
 
     fn hand_out(&self, key: &PartitionKey, after: Seq, want: usize, person: &str) -> (Vec<ExceptionId>, bool) {
@@ -333,7 +336,7 @@ impl Database {
                 plain(Outcome::KeyReused)
             };
         }
-        if item.prepared_by.iter().any(|preparer| preparer == person) {
+        if self.shut_out(item, person) {
             return plain(Outcome::Preparer);
         }
         let other = item.decided.clone().map(|(reviewer, decision, at)| OtherDecision { reviewer, decision, at });
