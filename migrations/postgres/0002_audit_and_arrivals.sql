@@ -6,7 +6,7 @@ CREATE FUNCTION countersign.audit_record(
     partition_key text, chain_seq bigint, at timestamptz, event text, actor text, workstation uuid, exception_id bigint,
     trace_id uuid, source_hash text, match_decision text, content_hash bytea, outcome text, detail jsonb
 ) RETURNS bytea LANGUAGE sql STABLE PARALLEL SAFE
-RETURN convert_to(jsonb_build_array(
+RETURN convert_to(json_build_array(
     partition_key, chain_seq, (extract(epoch FROM at) * 1000000)::bigint, event, actor, workstation, exception_id, trace_id,
     source_hash, match_decision, encode(content_hash, 'hex'), outcome, detail)::text, 'UTF8');
 

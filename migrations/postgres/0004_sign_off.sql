@@ -59,7 +59,8 @@ BEGIN
         RAISE EXCEPTION 'sign_off: the arrays differ in length' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     SELECT min(i.n) INTO v_bad
-    FROM countersign.sign_off_batch(p_sign_off_key, p_exception_id, p_content_hash, p_epoch, p_decision, p_reason, p_comment, p_decided_at) AS i
+    FROM unnest(p_sign_off_key, p_exception_id, p_content_hash, p_epoch, p_decision, p_reason, p_comment, p_decided_at)
+         WITH ORDINALITY AS i (key, exception_id, content_hash, epoch, decision, reason, comment, decided_at, n)
     WHERE (length(i.key) = 32 AND i.exception_id IS NOT NULL AND length(i.content_hash) = 32 AND i.epoch IS NOT NULL
            AND i.decision IN ('APPROVE', 'REJECT') AND (i.decision = 'APPROVE' OR i.reason IS NOT NULL)
            AND length(coalesce(i.reason, '-')) BETWEEN 1 AND 64 AND length(coalesce(i.comment, '')) <= 2000
