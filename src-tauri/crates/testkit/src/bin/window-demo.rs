@@ -1,13 +1,18 @@
 //! The window on real exceptions, with a PostgreSQL of its own.
 
 use std::path::PathBuf;
-use std::process::{ExitCode, Stdio};
+use std::process::{ExitCode, ExitStatus, Stdio};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Parser;
 use countersign_testkit::demo::{self, Office};
 use secrecy::ExposeSecret as _;
-use tokio::process::Command;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+/// The longest the window may take to close: its own bound, and a little.
+const CLOSING: Duration = Duration::from_secs(45);
 
 /// Opens the window, leasing; when it closes, says what happened
 #[derive(Debug, Parser)]
@@ -42,7 +47,12 @@ async fn main() -> anyhow::Result<ExitCode> {
     );
     std::fs::write(config.join("profiles.toml"), profile).context("write the profile")?;
     println!("Opening the window as {}. Close it to end the demo.", reviewer.login);
-    let mut app = command(&arguments.app)
+    let screen = Screen::where_needed().await?;
+    let mut app = Command::new(&arguments.app);
+    if let Some(screen) = &screen {
+        app.env("DISPLAY", &screen.name);
+    }
+    let mut app = app
         .args(["--config-dir".as_ref(), config.as_os_str(), "--data-dir".as_ref(), data.as_os_str()])
         .env("COUNTERSIGN_PASSWORD", reviewer.password.expose_secret())
         .stdin(Stdio::null())
@@ -53,14 +63,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         status = app.wait() => status.context("wait for the window")?,
         stopped = demo::asked_to_stop() => {
             stopped?;
-            // From a terminal the window got the same signal and drains; otherwise it ends here.
-            let patience = std::time::Duration::from_secs(10);
-            if let Ok(status) = tokio::time::timeout(patience, app.wait()).await {
-                status.context("wait for the window")?
-            } else {
-                app.kill().await.context("end the window")?;
-                app.wait().await.context("wait for the window")?
-            }
+            end(&mut app).await?
         }
     };
     let journals: Vec<PathBuf> = journals(&data)?;
@@ -71,15 +74,44 @@ async fn main() -> anyhow::Result<ExitCode> {
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Without a display the window opens on a virtual one.
-fn command(app: &std::path::Path) -> Command {
-    if std::env::var_os("DISPLAY").is_some() || std::env::var_os("WAYLAND_DISPLAY").is_some() {
-        return Command::new(app);
+/// Asks the window to close, which drains it, and ends it when it does not.
+async fn end(app: &mut Child) -> anyhow::Result<ExitStatus> {
+    if let Some(id) = app.id() {
+        Command::new("kill").args(["-TERM", &id.to_string()]).status().await.context("ask the window to close")?;
     }
-    println!("There is no display here; the window opens on a virtual one (Xvfb).");
-    let mut command = Command::new("xvfb-run");
-    command.args(["--auto-servernum", "--server-args=-screen 0 1400x880x24"]).arg(app);
-    command
+    if let Ok(status) = tokio::time::timeout(CLOSING, app.wait()).await {
+        return status.context("wait for the window");
+    }
+    app.kill().await.context("end the window")?;
+    app.wait().await.context("wait for the window")
+}
+
+/// A virtual display, which ends with this.
+struct Screen {
+    name: String,
+    _server: Child,
+}
+
+impl Screen {
+    /// A virtual display where there is no other.
+    async fn where_needed() -> anyhow::Result<Option<Self>> {
+        let there = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        if there("DISPLAY") || there("WAYLAND_DISPLAY") {
+            return Ok(None);
+        }
+        println!("There is no display here; the window opens on a virtual one (Xvfb).");
+        let mut server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", "1400x880x24", "-nolisten", "tcp"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .context("start Xvfb")?;
+        let output = server.stdout.take().context("Xvfb has an output")?;
+        let number = BufReader::new(output).lines().next_line().await?.context("Xvfb did not start")?;
+        Ok(Some(Self { name: format!(":{}", number.trim()), _server: server }))
+    }
 }
 
 fn journals(data: &std::path::Path) -> anyhow::Result<Vec<PathBuf>> {
