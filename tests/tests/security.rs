@@ -166,6 +166,63 @@ async fn nobody_works_in_the_name_of_another_workstation() -> anyhow::Result<()>
     Ok(())
 }
 
+/// A call that cannot be is refused whole: NULLs and uneven arrays pass no check by being neither true nor false.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_cannot_be_is_refused_and_changes_nothing() -> anyhow::Result<()> {
+    let (installation, mut connection) = psql().await?;
+    owner::enqueue(&installation, 2, 2).await?;
+    let desk = "'00000000-0000-0000-0000-0000000000aa'";
+    let hello = format!("SELECT countersign.hello({desk}, 'psql', '0', '{{}}')");
+    assert_eq!(sqlstate(&mut connection, &hello).await, "it went through");
+    // A decision with one part replaced.
+    let sign = |part: usize, text: &str| {
+        let good = ["sha256('')", "1::bigint", "sha256('')", "1::bigint", "'REJECT'", "'OTHER'", "''", "now()"];
+        let array =
+            |(index, value): (usize, &&str)| if index == part { text.to_owned() } else { format!("ARRAY[{value}]") };
+        let arrays: Vec<String> = good.iter().enumerate().map(array).collect();
+        format!("SELECT countersign.sign_off({desk}, {})", arrays.join(", "))
+    };
+    assert_eq!(sqlstate(&mut connection, &sign(9, "")).await, "it went through");
+    let before = facts(&installation).await?;
+    let (limit, parameter) = ("54000", "22023");
+    for (code, call) in [
+        (parameter, format!("SELECT countersign.hello({desk}, repeat('x', 201), '0', '{{}}')")),
+        (parameter, format!("SELECT countersign.hello({desk}, 'psql', '0', to_jsonb(repeat('x', 10001)))")),
+        (parameter, format!("SELECT countersign.lease({desk}, NULL, 5, true, 60000, NULL, NULL)")),
+        (parameter, format!("SELECT countersign.lease({desk}, 5, NULL, true, 60000, NULL, NULL)")),
+        (parameter, format!("SELECT countersign.lease({desk}, 5, 5, NULL, 60000, NULL, NULL)")),
+        (parameter, format!("SELECT countersign.lease({desk}, 5, 5, true, NULL, NULL, NULL)")),
+        (parameter, format!("SELECT countersign.renew({desk}, ARRAY['x'], ARRAY[1::bigint], NULL)")),
+        (limit, sign(0, "NULL")),
+        (limit, sign(0, "array_fill(sha256(''), ARRAY[1001])")),
+        (parameter, sign(0, "ARRAY[NULL::bytea]")),
+        (parameter, sign(0, "ARRAY['\\x00'::bytea]")),
+        (parameter, sign(1, "NULL")),
+        (parameter, sign(1, "ARRAY[1, 2]::bigint[]")),
+        (parameter, sign(1, "ARRAY[NULL]::bigint[]")),
+        (parameter, sign(2, "ARRAY[NULL::bytea]")),
+        (parameter, sign(3, "ARRAY[NULL]::bigint[]")),
+        (parameter, sign(4, "ARRAY['MAYBE']")),
+        (parameter, sign(4, "ARRAY[NULL::text]")),
+        (parameter, sign(5, "ARRAY[NULL::text]")),
+        (parameter, sign(5, "ARRAY[repeat('x', 65)]")),
+        (parameter, sign(6, "ARRAY[repeat('x', 2001)]")),
+        (parameter, sign(7, "ARRAY['infinity'::timestamptz]")),
+        (parameter, sign(7, "ARRAY['4713-01-01 BC'::timestamptz]")),
+    ] {
+        assert_eq!(sqlstate(&mut connection, &call).await, code, "{call}");
+    }
+    assert_eq!(facts(&installation).await?, before);
+    Ok(())
+}
+
+/// Leases and records: what a refused call must not touch.
+async fn facts(installation: &Installation) -> anyhow::Result<(i64, i64)> {
+    let sql =
+        "SELECT (SELECT sum(epoch)::bigint FROM countersign.partition), (SELECT count(*) FROM countersign.audit_event)";
+    Ok(sqlx::query_as(sql).fetch_one(&installation.owner).await?)
+}
+
 /// A reviewer with a plain client in place of the application.
 async fn psql() -> anyhow::Result<(Installation, PgConnection)> {
     let installation = Installation::create().await?;
