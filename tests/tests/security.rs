@@ -166,8 +166,29 @@ async fn nobody_works_in_the_name_of_another_workstation() -> anyhow::Result<()>
     Ok(())
 }
 
+/// Who may not sign any more holds nothing back: colleagues go on at once, with the releases on record.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_disabled_reviewers_leases_are_given_back() -> anyhow::Result<()> {
+    let installation = Installation::create().await?;
+    owner::enqueue(&installation, 2, 3).await?;
+    let (alice, bob) = (installation.reviewer("alice").await?, installation.reviewer("bob").await?);
+    let (hers, her_desk) = installation.workstation(&alice).await?;
+    let (his, his_desk) = installation.workstation(&bob).await?;
+    let leased = lease(&hers, her_desk, 50).await?;
+    assert!(!leased.items.is_empty() && lease(&his, his_desk, 50).await?.items.is_empty());
+    countersign_admin::reviewer::disable(&installation.for_admin()?, &alice.user).await?;
+    assert_eq!(lease(&his, his_desk, 50).await?.items.len(), leased.items.len());
+    let sql = "SELECT count(*) FROM countersign.audit_event WHERE event = 'RELEASED'";
+    let released: i64 = sqlx::query_scalar(sql).fetch_one(&installation.owner).await?;
+    assert_eq!(usize::try_from(released)?, leased.partitions.len());
+    let late = decision(&leased.items[0], &alice, Decision::Approve);
+    let refusal = hers.sign_off(her_desk, &[late]).await.expect_err("she may not sign any more");
+    assert_eq!(refusal.failure, Failure::Refused(Problem::NotAReviewer), "{refusal}");
+    Ok(())
+}
+
 /// A call that cannot be is refused whole: NULLs and uneven arrays pass no check by being neither true nor false.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_cannot_be_is_refused_and_changes_nothing() -> anyhow::Result<()> {
     let (installation, mut connection) = psql().await?;
     owner::enqueue(&installation, 2, 2).await?;
