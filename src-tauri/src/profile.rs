@@ -39,15 +39,20 @@ pub(crate) fn check(profile: &Profile) -> Result<(), CommandError> {
             "a connection without TLS is accepted to this machine only (a socket, localhost, 127.0.0.0/8, ::1); verify the certificate",
         ));
     }
-    if let Some(file) = &profile.root_certificate {
-        text("root certificate", file, 4_096)?;
-        let path = Path::new(file);
-        if !path.is_absolute() {
-            return Err(refused("root certificate", "expected the whole path of a PEM file, from the root on"));
+    for (field, file) in [
+        ("root certificate", &profile.root_certificate),
+        ("client certificate", &profile.client_certificate),
+        ("client key", &profile.client_key),
+    ] {
+        if let Some(file) = file {
+            pem_file(field, file)?;
         }
-        if !path.is_file() {
-            return Err(refused("root certificate", &format!("there is no file {file}")));
-        }
+    }
+    // Who may read the key is looked at when it is used, by which time that may have changed.
+    match (&profile.client_certificate, &profile.client_key) {
+        (Some(_), None) => return Err(refused("client certificate", "its key is missing; name both or none")),
+        (None, Some(_)) => return Err(refused("client key", "its certificate is missing; name both or none")),
+        _ => {}
     }
     Ok(())
 }
@@ -61,10 +66,11 @@ pub(crate) fn target(profile: &Profile) -> Target {
         user: profile.user.clone(),
         tls: match profile.tls {
             TlsMode::VerifyFull => Tls::VerifyFull,
-            TlsMode::VerifyCa => Tls::VerifyCa,
             TlsMode::Disable => Tls::Disable,
         },
         root_certificate: profile.root_certificate.as_ref().map(PathBuf::from),
+        client_certificate: profile.client_certificate.as_ref().map(PathBuf::from),
+        client_key: profile.client_key.as_ref().map(PathBuf::from),
         application_name: format!("countersign {}", env!("CARGO_PKG_VERSION")),
     }
 }
@@ -82,6 +88,18 @@ fn slug(name: &str) -> String {
         .map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' })
         .collect();
     format!("{readable}-{}", short_hash(name))
+}
+
+fn pem_file(field: &str, file: &str) -> Result<(), CommandError> {
+    text(field, file, 4_096)?;
+    let path = Path::new(file);
+    if !path.is_absolute() {
+        return Err(refused(field, "expected the whole path of a PEM file, from the root on"));
+    }
+    if !path.is_file() {
+        return Err(refused(field, &format!("there is no file {file}")));
+    }
+    Ok(())
 }
 
 fn text(field: &str, value: &str, bytes: usize) -> Result<(), CommandError> {
@@ -108,6 +126,12 @@ fn refused(field: &str, reason: &str) -> CommandError {
 mod tests {
     use super::*;
 
+    /// A file there is: what is in it is looked at when it is used.
+    fn here() -> Option<String> {
+        let program = std::env::current_exe().expect("the test's own program");
+        program.to_str().map(str::to_owned)
+    }
+
     fn good() -> Profile {
         Profile {
             name: "Month-end close".into(),
@@ -117,13 +141,16 @@ mod tests {
             user: "alice".into(),
             tls: TlsMode::VerifyFull,
             root_certificate: None,
+            client_certificate: None,
+            client_key: None,
         }
     }
 
     #[test]
     fn what_cannot_be_connected_with_is_refused_in_words() {
         assert_eq!(check(&good()), Ok(()));
-        let cases: [(Profile, &str); 12] = [
+        assert_eq!(check(&Profile { client_certificate: here(), client_key: here(), ..good() }), Ok(()));
+        let cases: [(Profile, &str); 16] = [
             (Profile { name: "  ".into(), ..good() }, "name"),
             (Profile { name: "n".repeat(81), ..good() }, "80 characters"),
             (Profile { host: String::new(), ..good() }, "host"),
@@ -136,6 +163,10 @@ mod tests {
             (Profile { tls: TlsMode::Disable, ..good() }, "this machine only"),
             (Profile { root_certificate: Some("ca.pem".into()), ..good() }, "whole path"),
             (Profile { root_certificate: Some("/nonexistent/ca.pem".into()), ..good() }, "/nonexistent/ca.pem"),
+            (Profile { client_certificate: Some("me.pem".into()), ..good() }, "client certificate"),
+            (Profile { client_key: Some("/nonexistent/me.key".into()), ..good() }, "/nonexistent/me.key"),
+            (Profile { client_certificate: here(), ..good() }, "its key is missing"),
+            (Profile { client_key: here(), ..good() }, "its certificate is missing"),
         ];
         for (profile, words) in cases {
             let error = check(&profile).expect_err(words);

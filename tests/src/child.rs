@@ -127,6 +127,8 @@ fn read(value: &Value) -> anyhow::Result<Desk> {
             user: text("user")?,
             tls: Tls::Disable,
             root_certificate: None,
+            client_certificate: None,
+            client_key: None,
             application_name: "countersign".to_owned(),
         },
         timing: Timing::default(),

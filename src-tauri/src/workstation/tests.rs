@@ -21,6 +21,8 @@ fn unreachable(name: &str) -> Profile {
         user: "alice".into(),
         tls: TlsMode::Disable,
         root_certificate: None,
+        client_certificate: None,
+        client_key: None,
     }
 }
 

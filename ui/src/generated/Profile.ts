@@ -32,4 +32,12 @@ tls: TlsMode,
 /**
  * A PEM file with the authority that signed the server's certificate; the system's own are used without it.
  */
-root_certificate: string | null, };
+root_certificate: string | null, 
+/**
+ * A PEM file with the certificate that the login is proved with; only together with its key.
+ */
+client_certificate: string | null, 
+/**
+ * A PEM file with the key of the certificate. Nobody else may be able to read it.
+ */
+client_key: string | null, };

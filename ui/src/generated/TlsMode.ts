@@ -3,4 +3,4 @@
 /**
  * How the connection to the database is protected.
  */
-export type TlsMode = "verify-full" | "verify-ca" | "disable";
+export type TlsMode = "verify-full" | "disable";

@@ -1,14 +1,18 @@
 //! The operator's connection.
 
-use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
+use std::{env, fmt, io};
 
+use countersign_backlog::certificates::Certificates;
 use countersign_backlog::connect::{self, Tls};
+use countersign_backlog::dial;
 use countersign_backlog::failure::{self, Step};
 use countersign_engine::port::{Failure, Problem};
+use sqlx::PgConnection;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
-use sqlx::{Connection as _, PgConnection};
 use tokio::time::timeout;
+use url::Url;
 
 use crate::AdminError;
 
@@ -16,17 +20,26 @@ use crate::AdminError;
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// A database, and who connects to it.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Database {
     options: PgConnectOptions,
+    certificates: Certificates,
     place: String,
+}
+
+/// Without the options: they hold the password.
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database").field("place", &self.place).finish_non_exhaustive()
+    }
 }
 
 impl Database {
     /// Reads a URL such as `postgres://owner@db.example.com/close`.
     ///
     /// Over a network the server has to prove who it is (`sslmode=verify-full`, also where the URL names no mode, or one that asks
-    /// for less); within this machine TLS is used where the URL asks for it.
+    /// for less); within this machine TLS is used where the URL asks for it. `sslrootcert`, `sslcert` and `sslkey` name files, as
+    /// do `PGSSLROOTCERT`, `PGSSLCERT` and `PGSSLKEY` where the URL does not.
     pub fn from_url(url: &str) -> Result<Self, AdminError> {
         // The parser's words, never the URL's: it holds a password.
         let options: PgConnectOptions =
@@ -37,9 +50,10 @@ impl Database {
         };
         let tls = match options.get_ssl_mode() {
             PgSslMode::Disable => Tls::Disable,
-            PgSslMode::VerifyCa => Tls::VerifyCa,
             PgSslMode::Allow | PgSslMode::Prefer if connect::is_loopback(&host) => Tls::Disable,
-            PgSslMode::Allow | PgSslMode::Prefer | PgSslMode::Require | PgSslMode::VerifyFull => Tls::VerifyFull,
+            PgSslMode::Allow | PgSslMode::Prefer | PgSslMode::Require | PgSslMode::VerifyCa | PgSslMode::VerifyFull => {
+                Tls::VerifyFull
+            }
         };
         let mode = connect::ssl_mode(&host, tls).map_err(AdminError::Url)?;
         let port = options.get_port();
@@ -52,7 +66,7 @@ impl Database {
             ("tcp_keepalives_interval", "10"),
             ("tcp_keepalives_count", "3"),
         ]);
-        Ok(Self { options, place })
+        Ok(Self { options, certificates: certificates(url)?, place })
     }
 
     /// The database and its address, for messages.
@@ -66,7 +80,7 @@ impl Database {
     }
 
     pub(crate) async fn try_connect(&self) -> Result<PgConnection, sqlx::Error> {
-        timeout(CONNECT, PgConnection::connect_with(&self.options)).await.unwrap_or_else(|_| {
+        timeout(CONNECT, dial::connect(self.options.clone(), &self.certificates)).await.unwrap_or_else(|_| {
             Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, format!("no connection within {CONNECT:?}"))))
         })
     }
@@ -78,13 +92,7 @@ impl Database {
 
     pub(crate) fn error(&self, operation: &'static str, step: Step, error: &sqlx::Error) -> AdminError {
         let place = self.place.clone();
-        let mut cause = failure::cause(error);
-        if self.options.get_socket().is_none()
-            && matches!(error, sqlx::Error::Io(error) if error.kind() == io::ErrorKind::NotFound)
-        {
-            // Over a network nothing but the root certificate is a file.
-            cause.insert_str(0, "the root certificate: ");
-        }
+        let cause = failure::cause(error);
         match failure::failure_of(step, error) {
             Failure::Offline
             | Failure::Transient
@@ -103,6 +111,27 @@ impl Database {
     }
 }
 
+/// The files that the URL names, or the surroundings: sqlx reads them too, but does not say what it read.
+fn certificates(url: &str) -> Result<Certificates, AdminError> {
+    let url = Url::parse(url).map_err(|error| AdminError::Url(error.to_string()))?;
+    let file = |names: &[&str], variable: &str| {
+        let named = url.query_pairs().filter(|(name, _)| names.contains(&&**name)).last();
+        let named = named.map(|(_, path)| path.into_owned()).or_else(|| env::var(variable).ok());
+        match named {
+            // It could be the key itself, so that it is not repeated.
+            Some(text) if text.trim_start().starts_with("-----BEGIN") => {
+                Err(AdminError::Url(format!("{} names a file, and does not hold what is in it", names[0])))
+            }
+            other => Ok(other.filter(|path| !path.is_empty()).map(PathBuf::from)),
+        }
+    };
+    Ok(Certificates {
+        root: file(&["sslrootcert", "ssl-root-cert", "ssl-ca"], "PGSSLROOTCERT")?,
+        client: file(&["sslcert", "ssl-cert"], "PGSSLCERT")?,
+        key: file(&["sslkey", "ssl-key"], "PGSSLKEY")?,
+    })
+}
+
 fn lacks_table(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(sqlx::error::DatabaseError::code).as_deref() == Some("42P01")
 }
@@ -117,7 +146,7 @@ mod tests {
             ("postgres://o:secret@db.example.com/close", Some(PgSslMode::VerifyFull)),
             ("postgres://o:secret@db.example.com/close?sslmode=prefer", Some(PgSslMode::VerifyFull)),
             ("postgres://o:secret@db.example.com/close?sslmode=require", Some(PgSslMode::VerifyFull)),
-            ("postgres://o:secret@db.example.com/close?sslmode=verify-ca", Some(PgSslMode::VerifyCa)),
+            ("postgres://o:secret@db.example.com/close?sslmode=verify-ca", Some(PgSslMode::VerifyFull)),
             ("postgres://o:secret@db.example.com/close?sslmode=disable", None),
             ("postgres://o:secret@localhost/close", Some(PgSslMode::Disable)),
             ("postgres://o:secret@[::1]:5499/close", Some(PgSslMode::Disable)),
@@ -126,10 +155,22 @@ mod tests {
         ] {
             let database = Database::from_url(url);
             let shown = database.as_ref().map_or_else(ToString::to_string, |database| database.place().to_owned());
-            assert!(!shown.contains("secret"), "{shown}");
+            assert!(!shown.contains("secret") && !format!("{database:?}").contains("secret"), "{shown}");
             let mode = database.ok().map(|database| format!("{:?}", database.options.get_ssl_mode()));
             assert_eq!(mode, expected.map(|mode| format!("{mode:?}")), "{url}");
         }
+    }
+
+    #[test]
+    fn the_certificates_of_a_url_are_files() {
+        let url = "postgres://o@db/close?sslcert=/etc/o%20o.pem&sslkey=/etc/o.key&sslrootcert=/etc/ca.pem";
+        let named = certificates(url).expect("files");
+        let file = |path: &str| Some(PathBuf::from(path));
+        let all = (file("/etc/ca.pem"), file("/etc/o o.pem"), file("/etc/o.key"));
+        assert_eq!((named.root, named.client, named.key), all);
+        let error =
+            certificates("postgres://o@db/close?sslkey=-----BEGIN%20PRIVATE%20KEY-----secret").expect_err("no file");
+        assert!(error.to_string().contains("sslkey") && !error.to_string().contains("secret"), "{error}");
     }
 
     #[test]

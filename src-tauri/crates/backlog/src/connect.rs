@@ -8,15 +8,14 @@ use std::time::Duration;
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
+use crate::certificates::Certificates;
+
 /// How the server proves who it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tls {
     /// Its certificate is signed by a known authority and names the host.
     #[default]
     VerifyFull,
-    /// Its certificate is signed by a known authority. The system's authorities count too, so that any certificate of any of them
-    /// will do: for networks where nobody else can answer.
-    VerifyCa,
     /// It does not, and everything travels in the clear: only within this machine.
     Disable,
 }
@@ -34,8 +33,12 @@ pub struct Target {
     pub user: String,
     /// How the server proves who it is. A local socket needs no proof.
     pub tls: Tls,
-    /// A PEM file of certificate authorities that are trusted besides the system's.
+    /// A PEM file of certificate authorities that are trusted besides the system's, and of their lists of revoked certificates.
     pub root_certificate: Option<PathBuf>,
+    /// A PEM file with the certificate that the login is proved with, and those between it and its authority.
+    pub client_certificate: Option<PathBuf>,
+    /// A PEM file with the certificate's key, which nobody else may be able to read.
+    pub client_key: Option<PathBuf>,
     /// What the database's administrators see in their list of sessions.
     pub application_name: String,
 }
@@ -46,8 +49,17 @@ impl Target {
         is_socket_directory(&self.host)
     }
 
-    /// The options of a connection, without the root certificate, which has to be read first. Fails, and says why, if the
-    /// connection would not be safe.
+    /// The files its proofs are read from.
+    pub(crate) fn certificates(&self) -> Certificates {
+        Certificates {
+            root: self.root_certificate.clone(),
+            client: self.client_certificate.clone(),
+            key: self.client_key.clone(),
+        }
+    }
+
+    /// The options of a connection, without its certificates, which have to be read first. Fails, and says why, if the connection
+    /// would not be safe.
     pub(crate) fn options(&self, password: Option<&SecretString>, timing: &Timing) -> Result<PgConnectOptions, String> {
         let tls = ssl_mode(&self.host, self.tls)?;
         let options = PgConnectOptions::new_without_pgpass()
@@ -111,7 +123,6 @@ pub fn ssl_mode(host: &str, tls: Tls) -> Result<PgSslMode, String> {
     match tls {
         _ if is_socket_directory(host) => Ok(PgSslMode::Disable),
         Tls::VerifyFull => Ok(PgSslMode::VerifyFull),
-        Tls::VerifyCa => Ok(PgSslMode::VerifyCa),
         Tls::Disable if is_loopback(host) => Ok(PgSslMode::Disable),
         Tls::Disable => Err(format!(
             "TLS is switched off, which is allowed for this machine only (a socket, localhost, 127.0.0.0/8, ::1), not for {host}; \
@@ -185,7 +196,6 @@ mod tests {
         assert!(matches!(ssl_mode("/tmp", Tls::VerifyFull), Ok(PgSslMode::Disable)));
         assert!(matches!(ssl_mode("db.example.com", Tls::default()), Ok(PgSslMode::VerifyFull)));
         assert!(matches!(ssl_mode("localhost", Tls::VerifyFull), Ok(PgSslMode::VerifyFull)));
-        assert!(matches!(ssl_mode("10.0.0.1", Tls::VerifyCa), Ok(PgSslMode::VerifyCa)));
     }
 
     #[test]
@@ -197,6 +207,8 @@ mod tests {
             user: "alice".into(),
             tls: Tls::VerifyFull,
             root_certificate: None,
+            client_certificate: None,
+            client_key: None,
             application_name: "countersign".into(),
         };
         assert_eq!(target.to_string(), "the database close at db.example.com:5432");

@@ -9,13 +9,14 @@ use std::sync::{Mutex, PoisonError};
 use countersign_engine::port::{BacklogError, Failure, Problem};
 use futures_util::TryStreamExt as _;
 use secrecy::SecretString;
-use sqlx::postgres::{PgArguments, PgConnectOptions, PgRow};
+use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::{Connection as _, PgConnection, Postgres};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Duration, Instant, timeout};
 
 use crate::connect::{Target, Timing};
+use crate::dial;
 use crate::failure::{self, Step};
 
 /// Leasing, signing and renewing at the same time.
@@ -116,28 +117,12 @@ impl Connections {
     async fn connect(&self, operation: &'static str) -> Result<PgConnection, BacklogError> {
         let options = self.target.options(self.password.as_ref(), &self.timing);
         let options = options.map_err(|reason| self.not_safe(operation, &reason))?;
-        let options = self.with_root_certificate(operation, options).await?;
-        match timeout(self.timing.connect, PgConnection::connect_with(&options)).await {
+        let certificates = self.target.certificates();
+        match timeout(self.timing.connect, dial::connect(options, &certificates)).await {
             Ok(Ok(connection)) => Ok(connection),
             Ok(Err(error)) => Err(failure::explain(operation, &self.target, Step::Connect, &error)),
             Err(_) => Err(self.offline(operation, &format!("no connection within {:?}", self.timing.connect))),
         }
-    }
-
-    /// Reads the root certificate here, because sqlx takes a missing file for a lost connection and an empty one for none.
-    async fn with_root_certificate(
-        &self,
-        operation: &'static str,
-        options: PgConnectOptions,
-    ) -> Result<PgConnectOptions, BacklogError> {
-        let Some(path) = &self.target.root_certificate else { return Ok(options) };
-        let pem = tokio::fs::read(path).await.map_err(|error| {
-            self.not_safe(operation, &format!("the root certificate {} cannot be read: {error}", path.display()))
-        })?;
-        if !pem.windows(BEGIN_CERTIFICATE.len()).any(|window| window == BEGIN_CERTIFICATE) {
-            return Err(self.not_safe(operation, &format!("{} holds no certificate in PEM", path.display())));
-        }
-        Ok(options.ssl_root_cert_from_pem(pem))
     }
 
     fn pop(&self) -> Option<Idle> {
@@ -158,5 +143,3 @@ impl Connections {
         BacklogError { operation, failure: Failure::Refused(Problem::Tls), message }
     }
 }
-
-const BEGIN_CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";

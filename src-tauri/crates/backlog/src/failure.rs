@@ -1,5 +1,7 @@
 //! What an error means: whether to try again, whether something may have happened, and who has to act.
 
+mod verdict;
+
 use std::io;
 
 use countersign_engine::port::{BacklogError, Failure, Problem};
@@ -22,7 +24,8 @@ pub fn failure_of(step: Step, error: &sqlx::Error) -> Failure {
     match error {
         sqlx::Error::Database(answer) => sqlstate(step, answer.code().as_deref().unwrap_or_default(), answer.message()),
         sqlx::Error::Io(error) => io_failure(error),
-        // A root certificate that is none, a name that no certificate can have, a server without TLS.
+        // A certificate's file that is none, a name that no certificate can have, a server without TLS, or one that asks for a password
+        // in a form that could be read on the way.
         sqlx::Error::Tls(_) => Failure::Refused(Problem::Tls),
         // A conversation that broke off or went wrong: what was asked for may have happened.
         sqlx::Error::Protocol(_)
@@ -67,7 +70,7 @@ pub fn cause(error: &sqlx::Error) -> String {
             let code = answer.code().unwrap_or_default();
             format!("{} ({code})", answer.message())
         }
-        sqlx::Error::Io(error) => rustls_error(error).map_or_else(|| error.to_string(), in_words),
+        sqlx::Error::Io(error) => rustls_error(error).map_or_else(|| error.to_string(), verdict::in_words),
         sqlx::Error::Tls(source) => source.to_string(),
         other => other.to_string(),
     }
@@ -97,6 +100,9 @@ fn message(failure: Failure, target: &Target, cause: &str, error: &sqlx::Error) 
         ),
         Failure::Transient => format!("{target} cannot do this right now: {cause}. It is tried again"),
         Failure::Structural => format!("{target} refused the request: {cause}. Tell the administrator of the database"),
+        Failure::Refused(Problem::BadPassword) if has_code(error, "28000") && cause.contains("client certificate") => {
+            format!("{target} does not let {user} in: {cause}. Name the login's certificate and its key in the profile")
+        }
         Failure::Refused(Problem::BadPassword) => {
             format!("{target} does not let {user} in: {cause}. Check the login and enter the password again")
         }
@@ -139,27 +145,6 @@ fn io_failure(error: &io::Error) -> Failure {
         ) => Failure::Refused(Problem::Tls),
         _ => Failure::Offline,
     }
-}
-
-fn in_words(error: &rustls::Error) -> String {
-    use rustls::CertificateError::{
-        Expired, ExpiredContext, NotValidForName, NotValidForNameContext, NotValidYet, NotValidYetContext,
-        UnknownIssuer,
-    };
-    let words = match error {
-        rustls::Error::InvalidCertificate(Expired | ExpiredContext { .. }) => "the server's certificate has expired",
-        rustls::Error::InvalidCertificate(NotValidYet | NotValidYetContext { .. }) => {
-            "the server's certificate is not valid yet, or this machine's clock is slow"
-        }
-        rustls::Error::InvalidCertificate(NotValidForName | NotValidForNameContext { .. }) => {
-            "the server's certificate is for another host"
-        }
-        rustls::Error::InvalidCertificate(UnknownIssuer) => {
-            "the server's certificate is signed by an authority that is not known here; name its root certificate"
-        }
-        _ => return error.to_string(),
-    };
-    format!("{words} ({error})")
 }
 
 fn rustls_error(error: &io::Error) -> Option<&rustls::Error> {

@@ -2,13 +2,16 @@
 //!
 //! [`PgBacklog`] is the port [`Backlog`](countersign_engine::port::Backlog): each call is one autocommit statement that calls one
 //! function of the schema `countersign`, so that a cancelled call leaves no transaction open. [`migrate`] brings a database to
-//! this release's schema. [`connect`] decides how a connection is made safe, [`failure`] what an error means.
+//! this release's schema. [`connect`] decides how a connection is made safe, [`dial`] makes it, [`failure`] says what an error means.
 
+pub mod certificates;
 pub mod connect;
 mod connections;
+pub mod dial;
 pub mod failure;
 pub mod migrate;
 mod pg_backlog;
+mod probe;
 mod reply;
 
 pub use connect::{Target, Timing, Tls};

@@ -197,6 +197,8 @@ mod tests {
             user: "alice".into(),
             tls: Tls::VerifyFull,
             root_certificate: None,
+            client_certificate: None,
+            client_key: None,
             application_name: "countersign".into(),
         };
         assert!(judge_version(&target, Some(5), 5).is_ok());

@@ -81,6 +81,8 @@ impl Installation {
             user: login.user.clone(),
             tls: Tls::Disable,
             root_certificate: None,
+            client_certificate: None,
+            client_key: None,
             application_name: "countersign".to_owned(),
         })
     }

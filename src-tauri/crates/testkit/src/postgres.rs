@@ -6,6 +6,7 @@
 //! The server hangs on a leash: a small supervisor watches a pipe that this process holds. When the pipe closes, be it by
 //! `stop`, by drop or because this process was killed, the supervisor stops the server and removes its directory.
 
+mod access;
 mod binaries;
 mod server;
 mod url;
@@ -22,6 +23,7 @@ use sqlx::{Connection as _, PgConnection};
 use tokio::time::Instant;
 use uuid::Uuid;
 
+pub use access::{Access, ServerTls};
 pub use server::{ADMIN_URL_VARIABLE, TestDatabase, TestServer};
 
 const SUPERVISOR: &str = include_str!("postgres/supervise.sh");

@@ -24,10 +24,10 @@ pub struct CommandError {
 #[ts(export)]
 #[serde(rename_all = "kebab-case")]
 pub enum TlsMode {
-    /// The certificate chain and the host name are checked. The default for every host.
+    /// The certificate chain and the host name are checked. The default for every host. Profiles of older releases that asked for
+    /// the chain only are read as this.
+    #[serde(alias = "verify-ca")]
     VerifyFull,
-    /// The certificate chain is checked, the name is not.
-    VerifyCa,
     /// No TLS. Accepted for a local socket or a loopback address only.
     Disable,
 }
@@ -51,6 +51,12 @@ pub struct Profile {
     pub tls: TlsMode,
     /// A PEM file with the authority that signed the server's certificate; the system's own are used without it.
     pub root_certificate: Option<String>,
+    /// A PEM file with the certificate that the login is proved with; only together with its key.
+    #[serde(default)]
+    pub client_certificate: Option<String>,
+    /// A PEM file with the key of the certificate. Nobody else may be able to read it.
+    #[serde(default)]
+    pub client_key: Option<String>,
 }
 
 /// What the window has to ask before the workstation can work.

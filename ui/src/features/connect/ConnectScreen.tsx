@@ -13,7 +13,6 @@ import { formOf, type ProfileForm, readProfile, sameProfile } from "./profile-fo
 
 const TLS_MODES: readonly { id: TlsMode; label: string }[] = [
   { id: "verify-full", label: "Verify certificate and host name" },
-  { id: "verify-ca", label: "Verify certificate only" },
   { id: "disable", label: "None (socket or loopback only)" },
 ];
 
@@ -120,6 +119,26 @@ export function ConnectScreen({ session }: { session: SessionView }) {
               onChange={(rootCertificate) => change({ rootCertificate })}
               disabled={form.tls === "disable"}
               placeholder="The system’s own are used without it"
+            />
+          </div>
+          <div className={styles.all}>
+            <Line
+              label="Client certificate (PEM file)"
+              name="client-certificate"
+              value={form.clientCertificate}
+              onChange={(clientCertificate) => change({ clientCertificate })}
+              disabled={form.tls === "disable"}
+              placeholder="Only where the database asks for one"
+            />
+          </div>
+          <div className={styles.all}>
+            <Line
+              label="Client key (PEM file)"
+              name="client-key"
+              value={form.clientKey}
+              onChange={(clientKey) => change({ clientKey })}
+              disabled={form.tls === "disable"}
+              placeholder="Readable by nobody else"
             />
           </div>
           <div className={styles.all}>

@@ -4,7 +4,12 @@ import { formOf, readProfile, sameProfile } from "./profile-form";
 const FORM = { ...formOf(null), name: "Close", host: "/run/postgresql", database: "close", user: "me" };
 
 test("a filled form reads as a profile, without the spaces around", () => {
-  expect(readProfile({ ...FORM, host: " ledger.example ", rootCertificate: " /etc/ca.pem " })).toEqual({
+  const files = {
+    rootCertificate: " /etc/ca.pem ",
+    clientCertificate: " /etc/me.pem",
+    clientKey: "/etc/me.key ",
+  };
+  expect(readProfile({ ...FORM, host: " ledger.example ", ...files })).toEqual({
     profile: {
       name: "Close",
       host: "ledger.example",
@@ -13,6 +18,8 @@ test("a filled form reads as a profile, without the spaces around", () => {
       user: "me",
       tls: "verify-full",
       root_certificate: "/etc/ca.pem",
+      client_certificate: "/etc/me.pem",
+      client_key: "/etc/me.key",
     },
   });
 });
@@ -28,14 +35,22 @@ test.each([
   expect("problem" in reading && reading.problem).toMatch(message);
 });
 
-test("without TLS there is no root certificate", () => {
-  const reading = readProfile({ ...FORM, tls: "disable", rootCertificate: "/etc/ca.pem" });
-  expect("profile" in reading && reading.profile.root_certificate).toBeNull();
+test("without TLS there are no certificates", () => {
+  const files = {
+    rootCertificate: "/etc/ca.pem",
+    clientCertificate: "/etc/me.pem",
+    clientKey: "/etc/me.key",
+  };
+  const reading = readProfile({ ...FORM, tls: "disable", ...files });
+  expect(reading).toMatchObject({
+    profile: { root_certificate: null, client_certificate: null, client_key: null },
+  });
 });
 
 test("a profile goes through the form unchanged", () => {
-  const reading = readProfile({ ...FORM, port: "6432" });
+  const reading = readProfile({ ...FORM, port: "6432", clientCertificate: "/me.pem", clientKey: "/me.key" });
   if ("problem" in reading) throw new Error(reading.problem);
   const again = readProfile(formOf(reading.profile));
   expect("profile" in again && sameProfile(reading.profile, again.profile)).toBe(true);
+  expect(sameProfile(reading.profile, { ...reading.profile, client_key: "/other.key" })).toBe(false);
 });

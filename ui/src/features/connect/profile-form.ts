@@ -10,6 +10,8 @@ export interface ProfileForm {
   user: string;
   tls: TlsMode;
   rootCertificate: string;
+  clientCertificate: string;
+  clientKey: string;
 }
 
 export function formOf(profile: Profile | null): ProfileForm {
@@ -21,6 +23,8 @@ export function formOf(profile: Profile | null): ProfileForm {
     user: profile?.user ?? "",
     tls: profile?.tls ?? "verify-full",
     rootCertificate: profile?.root_certificate ?? "",
+    clientCertificate: profile?.client_certificate ?? "",
+    clientKey: profile?.client_key ?? "",
   };
 }
 
@@ -38,13 +42,15 @@ export function readProfile(form: ProfileForm): Reading {
   if (missing !== undefined) return { problem: `The ${missing[0]} is missing.` };
   const port = /^\d{1,5}$/.test(form.port.trim()) ? Number.parseInt(form.port, 10) : 0;
   if (port < 1 || port > 65_535) return { problem: "The port is a number from 1 to 65535." };
-  const certificate = form.rootCertificate.trim();
+  const file = (path: string) => (path.trim() === "" || form.tls === "disable" ? null : path.trim());
   return {
     profile: {
       ...text,
       port,
       tls: form.tls,
-      root_certificate: certificate === "" || form.tls === "disable" ? null : certificate,
+      root_certificate: file(form.rootCertificate),
+      client_certificate: file(form.clientCertificate),
+      client_key: file(form.clientKey),
     },
   };
 }
@@ -58,6 +64,8 @@ export function sameProfile(a: Profile | null, b: Profile): boolean {
     a.database === b.database &&
     a.user === b.user &&
     a.tls === b.tls &&
-    a.root_certificate === b.root_certificate
+    a.root_certificate === b.root_certificate &&
+    a.client_certificate === b.client_certificate &&
+    a.client_key === b.client_key
   );
 }

@@ -18,6 +18,8 @@ const PROFILE: Profile = {
   user: "reviewer-12",
   tls: "verify-full",
   root_certificate: null,
+  client_certificate: null,
+  client_key: null,
 };
 
 const REASONS = [

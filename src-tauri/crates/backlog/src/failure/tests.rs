@@ -13,6 +13,8 @@ fn target() -> Target {
         user: "alice".into(),
         tls: Tls::VerifyFull,
         root_certificate: None,
+        client_certificate: None,
+        client_key: None,
         application_name: "countersign".into(),
     }
 }
@@ -87,7 +89,7 @@ fn a_message_names_the_place_and_the_cause() {
     let explained = explain("lease", &target(), Step::Connect, &error);
     assert_eq!(explained.code(), "TLS");
     assert!(explained.message.contains("close at db.example.com:5432"), "{explained}");
-    assert!(explained.message.contains("has expired"), "{explained}");
+    assert!(explained.message.contains("certificate has expired"), "{explained}");
     let error = sqlx::Error::Io(io::ErrorKind::ConnectionRefused.into());
     let explained = explain("lease", &target(), Step::Connect, &error);
     assert_eq!(explained.code(), "UNREACHABLE");

@@ -107,6 +107,8 @@ impl Copy<'_> {
             user: REVIEWER.to_owned(),
             tls: Tls::Disable,
             root_certificate: None,
+            client_certificate: None,
+            client_key: None,
             application_name: "bench".to_owned(),
         };
         PgBacklog::new(target, Some(PASSWORD.into()))

@@ -83,6 +83,8 @@ pub async fn work(seat: Seat, password: SecretString) -> anyhow::Result<()> {
         user: seat.user.clone(),
         tls: Tls::Disable,
         root_certificate: None,
+        client_certificate: None,
+        client_key: None,
         application_name: format!("countersign {}", seat.user),
     };
     let fresh = WorkstationId(Uuid::from_u128(random.random()));

@@ -1,0 +1,1 @@
+//! What a log may not hold: nothing of an exception's content.
