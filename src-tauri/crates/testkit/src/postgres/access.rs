@@ -52,8 +52,8 @@ impl PrivatePostgres {
         for setting in settings {
             admin.execute(AssertSqlSafe(format!("ALTER SYSTEM SET {setting}"))).await.context(setting)?;
         }
-        let asked_at: String =
-            sqlx::query_scalar("SELECT clock_timestamp()::text FROM pg_reload_conf()").fetch_one(&mut admin).await?;
+        let asked_at: String = sqlx::query_scalar("SELECT clock_timestamp()::text").fetch_one(&mut admin).await?;
+        admin.execute("SELECT pg_reload_conf()").await.context("have the settings taken")?;
         admin.close().await.context("disconnect the superuser")?;
         self.wait_until_reloaded(&asked_at, access.tls.is_some()).await
     }
