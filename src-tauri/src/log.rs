@@ -3,6 +3,7 @@
 //! Only Countersign's own events and others' warnings are written. More of what libraries have to say, a keyring's messages among
 //! it, could hold a password, so that there is no switch for it.
 
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -28,13 +29,25 @@ pub(crate) fn start(data_dir: &Path, to_stderr: bool) -> Result<(), String> {
             .map_err(|error| format!("{}: the log cannot be written: {error}", data_dir.join("log").display()))?;
         registry.with(fmt::layer().json().with_writer(Mutex::new(file)).with_filter(filter)).init();
     }
-    // A window has no terminal on which a panic could be read.
-    let usual = std::panic::take_hook();
+    // In the log, because a window has no terminal on which a panic could be read; and not by the usual hook too, which says it all.
     std::panic::set_hook(Box::new(move |panic| {
-        tracing::error!(event = "panic", "{panic}");
-        usual(panic);
+        let place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
+        let said = panic.payload_as_str().map_or("no message", without_values);
+        // Functions and lines only, where RUST_BACKTRACE asks for them.
+        let trace = Backtrace::capture();
+        if trace.status() == BacktraceStatus::Captured {
+            tracing::error!(event = "panic", place, %trace, "{said}");
+        } else {
+            tracing::error!(event = "panic", place, "{said}");
+        }
     }));
     Ok(())
+}
+
+/// The words of a panic up to the first value: what follows a colon or stands in quotes may be an exception's content or a password.
+/// The place says the rest.
+fn without_values(said: &str) -> &str {
+    said.split([':', '`', '\'', '"', '\n']).next().unwrap_or_default().trim_end()
 }
 
 /// A file and the one before it, each of a bounded size.
@@ -86,6 +99,21 @@ fn append_to(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_panic_is_logged_without_the_values_it_quotes() {
+        for panics in [
+            || Err::<(), _>("canary").expect("a good body"),
+            || assert_eq!("canary", "other", "bodies differ: {}", "canary"),
+            || drop(std::hint::black_box("é canary")[1..].to_owned()),
+        ] {
+            let payload = std::panic::catch_unwind(panics).expect_err("a panic");
+            let said = payload.downcast_ref::<String>().map_or("", String::as_str);
+            let kept = without_values(said);
+            assert!(said.contains("canary") && !kept.contains("canary") && !kept.is_empty(), "{said} -> {kept}");
+        }
+        assert_eq!(without_values("the journal keeps its lock"), "the journal keeps its lock");
+    }
 
     #[test]
     fn a_full_file_becomes_the_previous_one_and_there_are_never_more_than_two() {

@@ -170,7 +170,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("key.pem");
-        std::fs::write(&path, "-----BEGIN PRIVATE KEY-----\ncanary\n-----END PRIVATE KEY-----\n")
+        std::fs::write(&path, "-----BEGIN PRIVATE KEY-----\n?canary?\n-----END PRIVATE KEY-----\n")
             .expect("a writable file");
         for (mode, words) in
             [(0o644, "can be read by others"), (0o604, "can be read by others"), (0o600, "holds no key")]

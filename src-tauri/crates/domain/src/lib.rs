@@ -10,6 +10,7 @@ pub mod hash;
 pub mod id;
 pub mod money;
 pub mod payload;
+pub mod redact;
 pub mod scoring;
 pub mod settings;
 pub mod sign_off;

@@ -129,8 +129,11 @@ impl Engine {
                 }
                 Err(reason) => {
                     self.unreadable.insert(leased.id);
-                    let message =
-                        format!("exception {} could not be read after {attempts} attempts: {reason}", leased.id);
+                    // The reason may quote the content, which belongs into the dead letter and not into a log.
+                    let message = format!(
+                        "exception {} could not be read after {attempts} attempts; its dead letter says why",
+                        leased.id
+                    );
                     effects.push(Effect::Record(Record {
                         event: "dead_lettered",
                         code: Some(Code::PoisonMessage),
