@@ -175,6 +175,13 @@ mod tests {
     }
 
     #[test]
+    fn a_profile_of_an_older_release_is_read_and_checks_the_name_too() {
+        let written = r#"{"name": "c", "host": "h", "port": 1, "database": "d", "user": "u", "tls": "verify-ca", "root_certificate": null}"#;
+        let profile: Profile = serde_json::from_str(written).expect("a profile");
+        assert_eq!((profile.tls, profile.client_certificate, profile.client_key), (TlsMode::VerifyFull, None, None));
+    }
+
+    #[test]
     fn within_this_machine_tls_may_be_off() {
         for host in ["localhost", "127.0.0.1", "::1", "/var/run/postgresql"] {
             assert_eq!(check(&Profile { host: host.into(), tls: TlsMode::Disable, ..good() }), Ok(()), "{host}");

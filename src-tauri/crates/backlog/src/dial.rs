@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rustls::ClientConfig;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use sqlx::{Connection as _, PgConnection};
 
@@ -21,15 +22,19 @@ pub async fn connect(options: PgConnectOptions, certificates: &Certificates) -> 
     let (options, tls) = if matches!(options.get_ssl_mode(), PgSslMode::Disable) {
         (options, None)
     } else {
-        let proofs = read(certificates.clone()).await?;
-        let config = proofs.client_config().map_err(|error| sqlx::Error::Tls(error.into()))?;
+        let (proofs, config) = read(certificates.clone()).await?;
         (proofs.give_to(options), Some(Arc::new(config)))
     };
     probe::ask(&options, tls).await?;
     PgConnection::connect_with(&options).await
 }
 
-async fn read(certificates: Certificates) -> Result<Proofs, sqlx::Error> {
-    let read = tokio::task::spawn_blocking(move || Proofs::read(&certificates)).await;
-    read.map_err(|_| sqlx::Error::WorkerCrashed)?.map_err(|reason| sqlx::Error::Tls(reason.into()))
+/// On a thread of its own: the system's authorities are some hundred files.
+async fn read(certificates: Certificates) -> Result<(Proofs, ClientConfig), sqlx::Error> {
+    let read = tokio::task::spawn_blocking(move || {
+        let proofs = Proofs::read(&certificates)?;
+        let config = proofs.client_config().map_err(|error| error.to_string())?;
+        Ok::<_, String>((proofs, config))
+    });
+    read.await.map_err(|_| sqlx::Error::WorkerCrashed)?.map_err(|reason| sqlx::Error::Tls(reason.into()))
 }
