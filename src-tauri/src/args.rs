@@ -4,6 +4,7 @@ use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
+use clap::builder::FalseyValueParser;
 use countersign_domain::hash;
 use directories::ProjectDirs;
 
@@ -18,6 +19,7 @@ const VARIABLES: &str = "Environment:
   COUNTERSIGN_<SETTING>  overrides a setting of the file, such as COUNTERSIGN_QUEUE_MAXSIZE
   COUNTERSIGN_PASSWORD   the password, for starts that nobody attends; it is not asked for then. Child processes inherit it:
                          prefer the keyring where a person signs in
+  COUNTERSIGN_NO_KEYRING 1: the keyring is not used; the keys are in a file beside each journal, and no password is kept
   COUNTERSIGN_LOG        stderr: the log goes to standard error instead of <data directory>/log/countersign.jsonl";
 
 /// What can be said when the application is started.
@@ -36,6 +38,9 @@ pub(crate) struct Args {
     /// Opens this profile at once
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
+    /// Does without the keyring: the keys are in a file beside each journal, and no password is kept
+    #[arg(long, env = "COUNTERSIGN_NO_KEYRING", value_parser = FalseyValueParser::new())]
+    pub(crate) no_keyring: bool,
     /// How the window is drawn; `auto` does without accelerated compositing where there is no graphics card
     #[arg(long, value_enum, default_value_t = Graphics::Auto)]
     pub(crate) graphics: Graphics,
@@ -48,6 +53,8 @@ pub(crate) struct Places {
     pub(crate) config_dir: PathBuf,
     /// Journals, the log and what the webview keeps.
     pub(crate) data_dir: PathBuf,
+    /// Whether the desktop's keyring keeps keys and passwords.
+    pub(crate) keyring: bool,
     /// Names this workstation among others of the same person that keep their data elsewhere; `None` for the usual one.
     pub(crate) instance: Option<String>,
 }
@@ -64,7 +71,7 @@ impl Places {
         let config_dir = place(&args.config_dir, usual.as_ref().map(ProjectDirs::config_dir), "--config-dir")?;
         let data_dir = place(&args.data_dir, usual.as_ref().map(ProjectDirs::data_local_dir), "--data-dir")?;
         let elsewhere = args.data_dir.is_some().then(|| short_hash(&data_dir.to_string_lossy()));
-        Ok(Self { config_dir, data_dir, instance: elsewhere })
+        Ok(Self { config_dir, data_dir, keyring: !args.no_keyring, instance: elsewhere })
     }
 
     /// Makes the data directory, for this login alone.
@@ -101,6 +108,7 @@ mod tests {
                 config_dir: Some("/c".into()),
                 data_dir: data_dir.map(Into::into),
                 profile: None,
+                no_keyring: true,
                 graphics: Graphics::Auto,
             };
             Places::of(&args).expect("directories that were named").instance

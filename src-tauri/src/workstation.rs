@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use countersign_backlog::PgBacklog;
 use countersign_domain::settings::Settings;
+use countersign_journal::JournalKey;
 use countersign_station::{Profiles, StationHandle, Versions};
 use countersign_wire::{Changed, CommandError, Needs, Profile, SessionView};
 use secrecy::SecretString;
@@ -67,6 +68,8 @@ struct Running {
     station: Station,
     /// Ends when everything is durable; taken by whoever stops the station.
     task: Option<JoinHandle<()>>,
+    /// What its journal is encrypted with.
+    journal_key: JournalKey,
     /// What it connects with.
     password: Option<SecretString>,
 }

@@ -15,6 +15,7 @@ use countersign_engine::{Command, CommandFailure, Counts, Engine, LinkState, Now
 use countersign_journal::SqliteJournal;
 use countersign_station::{Parts, StationHandle};
 use countersign_testkit::installation::{Installation, Login};
+use countersign_testkit::journal_key;
 use countersign_testkit::proxy::CuttingProxy;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -65,7 +66,7 @@ impl Desk {
 
     /// Opens the journal, which no station may have open.
     pub fn journal(&self) -> anyhow::Result<SqliteJournal> {
-        Ok(SqliteJournal::open(&self.journal_path(), WorkstationId(Uuid::new_v4()))?)
+        Ok(SqliteJournal::open(&self.journal_path(), &journal_key(), WorkstationId(Uuid::new_v4()))?)
     }
 
     /// Every decision in the journal, by ordinal.

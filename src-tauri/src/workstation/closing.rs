@@ -78,11 +78,16 @@ impl Workstation {
 
     /// One line about what is on disk, for whoever looks into the log the next day.
     async fn report(&self) {
-        let Some(profile) = self.current().profile.clone() else { return };
+        let (profile, key) = {
+            let current = self.current();
+            let key = current.running.as_ref().map(|running| running.journal_key.clone());
+            let (Some(profile), Some(key)) = (current.profile.clone(), key) else { return };
+            (profile, key)
+        };
         let path = profile::journal(&self.places.data_dir, &profile.name);
         let counted = tokio::task::spawn_blocking(move || {
             let unused = countersign_domain::id::WorkstationId(uuid::Uuid::nil());
-            countersign_journal::SqliteJournal::open(&path, unused)?.counts()
+            countersign_journal::SqliteJournal::open(&path, &key, unused)?.counts()
         });
         match counted.await {
             Ok(Ok(counts)) => tracing::info!(

@@ -10,8 +10,8 @@ use countersign_domain::id::WorkstationId;
 use countersign_domain::scoring::Thresholds;
 use countersign_engine::port::{Journal, JournalError, JournalFault};
 use countersign_engine::{Engine, LinkState, Now};
-use countersign_journal::SqliteJournal;
-use countersign_station::{Parts, Passwords};
+use countersign_journal::{JournalKey, SqliteJournal};
+use countersign_station::{KeptIn, Parts, Passwords, Secrets, Vault};
 use countersign_wire::{CommandError, Profile};
 use secrecy::SecretString;
 use tokio::task::JoinHandle;
@@ -157,10 +157,11 @@ impl Workstation {
         let path = profile::journal(&self.places.data_dir, &profile.name);
         let backlog = Arc::new(PgBacklog::new(profile::target(profile), password.clone()));
         let (settings, machine) = (self.settings.clone(), self.machine.clone());
+        let (name, use_keyring) = (profile.name.clone(), self.places.keyring);
         let opening = tokio::task::spawn_blocking(move || {
             let moved = told.then(|| SqliteJournal::set_aside(&path, Utc::now())).transpose()?;
-            let opened = open_journal(&path).and_then(|journal| {
-                countersign_station::start(Parts {
+            let opened = open_journal(&path, &name, use_keyring).and_then(|(journal, key, kept_in)| {
+                let (station, task) = countersign_station::start(Parts {
                     settings,
                     journal,
                     backlog,
@@ -169,7 +170,8 @@ impl Workstation {
                     thresholds: Thresholds::default(),
                     // Two workstations that lost the network together should not come back together.
                     seed: Uuid::new_v4().as_u64_pair().0,
-                })
+                })?;
+                Ok((station, task, key, kept_in))
             });
             Ok((moved, opened))
         });
@@ -182,10 +184,16 @@ impl Workstation {
                 moved.display()
             ));
         }
-        let (station, task) = opened.map_err(|problem| self.not_opened(profile, &problem))?;
+        let (station, task, journal_key, kept_in) = opened.map_err(|problem| self.not_opened(profile, &problem))?;
+        if let (KeptIn::File(file), true) = (&kept_in, self.places.keyring) {
+            self.notice(format!(
+                "The keys of this workstation are in a file, {}, because no keyring answered; who can read this file can read the journal. They move into the keyring when it answers at the next start.",
+                file.display()
+            ));
+        }
         tracing::info!(event = "opened", profile = profile.name);
         let mut current = self.current();
-        current.running = Some(Running { station, task: Some(task), password });
+        current.running = Some(Running { station, task: Some(task), journal_key, password });
         current.trouble = None;
         drop(current);
         self.changed();
@@ -225,11 +233,16 @@ impl Workstation {
 
     /// Looks for a password: the environment's, or the keyring's.
     fn search_password(&self, profile: &Profile) -> JoinHandle<Option<SecretString>> {
-        let (unattended, name) = (self.unattended.clone(), profile.name.clone());
-        tokio::task::spawn_blocking(move || unattended.or_else(|| Passwords.find(&name)))
+        let (unattended, name, use_keyring) = (self.unattended.clone(), profile.name.clone(), self.places.keyring);
+        tokio::task::spawn_blocking(move || {
+            unattended.or_else(|| if use_keyring { Passwords.find(&name) } else { None })
+        })
     }
 
     async fn remember(&self, name: String, password: SecretString) {
+        if !self.places.keyring {
+            return self.notice("The password was not kept: the keyring is not used here.".to_owned());
+        }
         match tokio::task::spawn_blocking(move || Passwords.keep(&name, &password)).await {
             Ok(Ok(())) => {}
             Ok(Err(problem)) => self.notice(views::sentence(&problem.to_string())),
@@ -244,10 +257,20 @@ fn ended(link: &LinkState) -> bool {
     link.online || (link.problem.is_some() && link.next_attempt_in_ms != Some(0))
 }
 
-fn open_journal(path: &Path) -> Result<Box<dyn Journal>, JournalError> {
-    // Its identity is made here: randomness belongs to the edge.
-    let workstation = WorkstationId(Uuid::new_v4());
-    Ok(Box::new(SqliteJournal::open(path, workstation)?))
+/// The journal, its key, and where the keys are.
+fn open_journal(
+    path: &Path,
+    profile: &str,
+    use_keyring: bool,
+) -> Result<(Box<dyn Journal>, JournalKey, KeptIn), JournalError> {
+    let vault = Vault::new(profile, path.parent().unwrap_or(Path::new(".")), use_keyring);
+    // Keys and identity are made here: randomness belongs to the edge.
+    let (secrets, kept_in) =
+        vault.open(SqliteJournal::needs_key(path)?, || Secrets::random(&mut rand::rng())).map_err(|problem| {
+            JournalError { operation: "open", fault: JournalFault::Key, message: problem.to_string() }
+        })?;
+    let journal = SqliteJournal::open(path, &secrets.journal_key, WorkstationId(Uuid::new_v4()))?;
+    Ok((Box::new(journal), secrets.journal_key, kept_in))
 }
 
 fn find(profiles: &[Profile], name: &str) -> Result<Profile, CommandError> {

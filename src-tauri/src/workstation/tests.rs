@@ -27,7 +27,8 @@ fn unreachable(name: &str) -> Profile {
 }
 
 fn workstation(home: &Path, wanted: Option<&str>) -> Arc<Workstation> {
-    let places = Places { config_dir: home.join("config"), data_dir: home.join("data"), instance: None };
+    let places =
+        Places { config_dir: home.join("config"), data_dir: home.join("data"), keyring: false, instance: None };
     // With a password from the surroundings the keyring is never asked.
     let unattended = Some(SecretString::from("secret"));
     Arc::new(Workstation::new(Settings::default(), places, wanted.map(str::to_owned), unattended))
@@ -148,4 +149,33 @@ async fn a_damaged_journal_is_moved_aside_only_after_the_reviewer_was_told() {
     let name = moved.split_whitespace().find(|word| word.contains(".corrupt-")).expect("a path");
     assert_eq!(std::fs::read(name.trim_end_matches('.')).expect("the file that was moved"), b"no journal");
     workstation.close().await;
+}
+
+#[tokio::test]
+async fn a_journal_whose_key_is_gone_is_told_and_opens_once_the_key_is_back() {
+    let home = tempfile::tempdir().expect("a temporary directory");
+    with_profiles(home.path(), &["a"]).await;
+    let file = journal(home.path(), "a");
+    let keys = file.with_file_name("keys.json");
+    let first = workstation(home.path(), None);
+    first.start().await;
+    assert!(first.running().await.is_some());
+    first.close().await;
+    let (content, kept) = (std::fs::read(&file).expect("the journal"), std::fs::read(&keys).expect("the keys"));
+    std::fs::remove_file(&keys).expect("a writable directory");
+
+    let second = workstation(home.path(), None);
+    second.start().await;
+    let problem = second.session().await.link.problem.expect("words about the key");
+    assert_eq!(problem.code, "JOURNAL_KEY");
+    assert!(problem.message.contains("restore the file"), "{}", problem.message);
+    // However often it is tried, nothing is made in its place and nothing is moved.
+    assert_eq!(second.connect("a", None, false).await.expect_err("still gone").code, "JOURNAL_KEY");
+    assert!(!keys.exists());
+    assert_eq!(std::fs::read(&file).expect("the journal"), content);
+
+    std::fs::write(&keys, kept).expect("a writable directory");
+    assert_eq!(second.connect("a", None, false).await.expect_err("nobody listens").code, "UNREACHABLE");
+    assert!(second.running().await.is_some());
+    second.close().await;
 }

@@ -48,6 +48,7 @@ impl<'a> App<'a> {
             .env("COUNTERSIGN_DATA_DIR", home.data_dir())
             // An empty one is none.
             .env("COUNTERSIGN_PASSWORD", home.password())
+            .env("COUNTERSIGN_NO_KEYRING", "1")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             // A group of its own, so that it can be ended with everything that it has started.

@@ -63,7 +63,9 @@ pub(crate) fn fault_of(error: &rusqlite::Error) -> JournalFault {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
                 JournalFault::Locked
             }
-            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => JournalFault::Corrupt,
+            // SQLCipher says the last of these, the plain error, when a page does not decrypt; the SQL of this crate gives it no other
+            // reason.
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown => JournalFault::Corrupt,
             _ => JournalFault::Io,
         },
         // A value that this crate wrote and cannot read back, or a row that must be there and is not.
@@ -107,7 +109,8 @@ fn message(operation: &str, fault: JournalFault, journal: &Path, detail: &str) -
         "sign" => "nothing was signed",
         "withdraw" => "nothing was withdrawn",
         "set aside" => "nothing was moved",
-        "open" | "restore" | "read content" | "report" => "nothing was read",
+        "destroy" => "not everything was deleted",
+        "open" | "restore" | "read content" | "report" | "export" => "nothing was read",
         _ => "nothing was changed",
     };
     let again = if operation == "sign" { "sign again" } else { "try again" };
@@ -120,6 +123,9 @@ fn message(operation: &str, fault: JournalFault, journal: &Path, detail: &str) -
         JournalFault::Locked => format!("another program has {journal} open: {nothing}; close it and {again}"),
         JournalFault::Corrupt => format!(
             "{journal} is damaged: {nothing}; set it aside, keep it for support, who may recover decisions from it, and start a fresh one ({detail})"
+        ),
+        JournalFault::Key => format!(
+            "the key does not fit {journal}: {nothing}; unlock the keyring or restore the key file, and {again} ({detail})"
         ),
         JournalFault::Newer => format!("a newer release wrote {journal}: {nothing}; install that release"),
         JournalFault::Io => format!("{journal} failed: {nothing}; {again}, and ask support if it stays so ({detail})"),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Read as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
@@ -11,9 +11,14 @@ use countersign_engine::port::{JournalError, JournalFault};
 use crate::SqliteJournal;
 use crate::error::Cause;
 use crate::schema::{APPLICATION_ID, VERSION};
+use crate::upgrade::PLAIN;
 
 /// How many journals can be set aside under the same second before a name is refused.
 const SAME_NAME_TRIES: u32 = 100;
+/// The bytes that a database begins with unless it is encrypted.
+const PLAIN_HEADER: &[u8] = b"SQLite format 3\0";
+/// The size of an encrypted journal's pages, in bytes: it never has less than one, nor a part of one.
+const PAGE_BYTES: u64 = 4_096;
 
 impl SqliteJournal {
     /// Moves a damaged journal out of the way under a name with the time in it and returns that name. Nothing is deleted: the
@@ -55,34 +60,41 @@ fn set_aside(path: &Path, now: DateTime<Utc>) -> Result<PathBuf, Cause> {
 pub(crate) enum Found {
     /// No file, or one without a byte in it.
     Nothing,
-    /// A journal that this release reads.
-    Journal,
+    /// A journal of a release that did not encrypt, and that this one reads.
+    Plaintext,
+    /// What may be a journal; the key will tell.
+    Encrypted,
 }
 
 /// Looks at the first bytes without `SQLite`, which might write: it replays logs when it opens a file.
 pub(crate) fn look(path: &Path) -> Result<Found, Cause> {
-    let mut header = Vec::new();
-    match File::open(path) {
-        Ok(file) => file.take(100).read_to_end(&mut header)?,
-        Err(error) if error.kind() == ErrorKind::NotFound => 0,
-        Err(error) => return Err(error.into()),
-    };
+    let header = header(path)?;
     if header.is_empty() {
         // SQLite would replay the log of a lost database into the new one.
-        return match fs::metadata(beside(path, "-wal")) {
-            Ok(log) if log.len() > 0 => Err(Cause::Found(
+        if has_log(path)? {
+            return Err(Cause::Found(
                 JournalFault::Corrupt,
                 format!(
                     "{} is gone, but its log is still there and may hold decisions: nothing was read; set the log aside and keep it for support",
                     path.display()
                 ),
-            )),
-            _ => Ok(Found::Nothing),
-        };
+            ));
+        }
+        return Ok(Found::Nothing);
     }
-    let number =
-        |at: usize| header.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, i32::from_be_bytes);
-    if header.len() < 100 || !header.starts_with(b"SQLite format 3\0") {
+    if header.len() == 100 && header.starts_with(PLAIN_HEADER) {
+        let number =
+            |at: usize| header.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, i32::from_be_bytes);
+        // Offsets as in "Database File Format", section 1.3.
+        judge(path, number(68), number(60))?;
+        return Ok(Found::Plaintext);
+    }
+    let bytes = fs::metadata(path)?.len();
+    // A crash may have cut a page that is whole in the log.
+    let has_pages = bytes >= PAGE_BYTES && (bytes.is_multiple_of(PAGE_BYTES) || has_log(path)?);
+    // SQLite would roll back what it says before any key is asked for, and a journal of ours never has one.
+    let has_rollback = fs::metadata(beside(path, "-journal")).is_ok_and(|file| file.len() > 0);
+    if header.starts_with(PLAIN_HEADER) || !has_pages || has_rollback {
         return Err(Cause::Found(
             JournalFault::Corrupt,
             format!(
@@ -91,9 +103,40 @@ pub(crate) fn look(path: &Path) -> Result<Found, Cause> {
             ),
         ));
     }
-    // Offsets as in "Database File Format", section 1.3.
-    judge(path, number(68), number(60))?;
-    Ok(Found::Journal)
+    Ok(Found::Encrypted)
+}
+
+/// Whether what is here needs a key that was made before: an encrypted journal, or the log of one that is gone.
+pub(crate) fn needs_key(path: &Path) -> Result<bool, Cause> {
+    let header = header(path)?;
+    if header.is_empty() {
+        return Ok(!beside(path, PLAIN).exists() && has_log(path)?);
+    }
+    Ok(!header.starts_with(PLAIN_HEADER) && fs::metadata(path)?.len() >= PAGE_BYTES)
+}
+
+/// Whether there is no file, or one without a byte in it.
+pub(crate) fn is_empty(path: &Path) -> Result<bool, Cause> {
+    Ok(header(path)?.is_empty())
+}
+
+fn has_log(path: &Path) -> Result<bool, Cause> {
+    match fs::metadata(beside(path, "-wal")) {
+        Ok(log) => Ok(log.len() > 0),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The first 100 bytes, or as many as there are.
+fn header(path: &Path) -> Result<Vec<u8>, Cause> {
+    let mut header = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(100).read_to_end(&mut header)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => 0,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(header)
 }
 
 /// Refuses the files of other applications and of newer releases.
@@ -156,6 +199,46 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     #[cfg(not(unix))]
     let _ = path;
     Ok(())
+}
+
+/// Overwrites a file and deletes it. The start goes first and alone: `SQLite` takes a log without a header for an empty one, where it
+/// would replay the first part of a log whose end is missing over newer pages. (A disk may keep old blocks all the same; that is why
+/// the journal is encrypted.)
+pub(crate) fn shred(path: &Path) -> Result<(), Cause> {
+    let mut file = match OpenOptions::new().write(true).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let bytes = file.metadata()?.len();
+    io::copy(&mut io::repeat(0).take(bytes.min(PAGE_BYTES)), &mut file)?;
+    file.sync_all()?;
+    file.seek(SeekFrom::Start(0))?;
+    io::copy(&mut io::repeat(0).take(bytes), &mut file)?;
+    file.flush()?;
+    file.sync_all()?;
+    drop(file);
+    remove(path)?;
+    sync_directory(path)?;
+    Ok(())
+}
+
+/// Deletes a file that need not be there.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// A path as `SQLite` takes it in a statement.
+pub(crate) fn name(path: &Path) -> Result<&str, Cause> {
+    path.to_str().ok_or_else(|| {
+        Cause::Found(
+            JournalFault::Io,
+            format!("{} is not written in UTF-8: nothing was changed; name another data directory", path.display()),
+        )
+    })
 }
 
 /// Makes a rename in the journal's directory durable.

@@ -1,15 +1,18 @@
-//! The workstation's journal: leases, the deck, the outbox and local dead letters in one `SQLite` file.
+//! The workstation's journal: leases, the deck, the outbox and local dead letters in one `SQLite` file, encrypted by `SQLCipher`.
 //!
 //! One owner, one connection, one thread. Whatever [`Journal::write`] accepted survives a
-//! crash or a power cut that follows; whatever it refused left no trace. A journal of a newer release, a file of another program and
-//! a damaged file are told apart and told in words, and none of them is changed. Times and randomness come in as arguments.
+//! crash or a power cut that follows; whatever it refused left no trace. A journal of a newer release, a file of another program, one
+//! that the key does not fit and a damaged one are told apart and told in words, and none of them is changed. Times and randomness come in as arguments.
 
 mod error;
+mod export;
 mod file;
+mod key;
 mod open;
 mod read;
 mod row;
 mod schema;
+mod upgrade;
 mod write;
 
 use std::fs::File;
@@ -19,8 +22,10 @@ use countersign_domain::id::ExceptionId;
 use countersign_engine::port::{Journal, JournalError, Restored, Write};
 use rusqlite::Connection;
 
+pub use export::ExportDigest;
+pub use key::JournalKey;
 pub use read::Counts;
-pub use write::ACCEPTED_KEPT;
+pub use write::{ACCEPTED_KEPT, DEAD_LETTERS_KEPT};
 
 /// An open journal. While it exists no other process, and no second one in this process, can open the same file.
 #[derive(Debug)]

@@ -8,8 +8,11 @@ use uuid::Uuid;
 use crate::error::Cause;
 use crate::row::{stage_name, to_json, to_signed};
 
-/// How many accepted decisions are kept to look back at; the oldest go first. What counts is in the database.
+/// How many accepted decisions, and as many dismissed refusals, are kept to look back at; the oldest go first. What counts is in the
+/// database.
 pub const ACCEPTED_KEPT: u32 = 20_000;
+/// How many exceptions that could not be scored are kept; the oldest go first.
+pub const DEAD_LETTERS_KEPT: u32 = 1_000;
 /// How many of those that are too many go in one transaction, so that catching up never makes one long.
 const FORGOTTEN_AT_ONCE: u32 = 5_000;
 
@@ -24,6 +27,7 @@ pub(crate) fn operation(write: &Write) -> &'static str {
         Write::Settled(_) => "settle",
         Write::Dismissed(_) => "dismiss",
         Write::DeadLettered(_) => "dead-letter",
+        Write::Cleared => "clear",
     }
 }
 
@@ -40,6 +44,7 @@ pub(crate) fn write(connection: &mut Connection, write: &Write) -> Result<(), Ca
         Write::Settled(answers) => settled(&transaction, answers)?,
         Write::Dismissed(keys) => dismissed(&transaction, keys)?,
         Write::DeadLettered(letters) => dead_lettered(&transaction, letters)?,
+        Write::Cleared => cleared(&transaction)?,
     }
     if let Err(error) = transaction.commit() {
         // The whole change may be in the log by now, with only its sync failed; a crash before the next change would bring back
@@ -47,7 +52,38 @@ pub(crate) fn write(connection: &mut Connection, write: &Write) -> Result<(), Ca
         drop(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
         return Err(error.into());
     }
+    if matches!(write, Write::Cleared) {
+        scrub(connection)?;
+    }
     Ok(())
+}
+
+fn cleared(transaction: &Transaction<'_>) -> Result<(), Cause> {
+    transaction.execute_batch(
+        "DELETE FROM lease; DELETE FROM deck; DELETE FROM dead_letter; DELETE FROM outbox WHERE stage IN ('COMMITTED', 'REFUSED')",
+    )?;
+    Ok(())
+}
+
+/// Leaves nothing of deleted rows in the file nor in the log. Encrypted as it is, it would be there for whoever has the key.
+fn scrub(connection: &Connection) -> Result<(), Cause> {
+    // Rewritten without free pages, through the log; then the log goes.
+    let scrubbed = connection
+        .execute_batch("VACUUM")
+        .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0)));
+    match scrubbed {
+        Ok(0) => Ok(()),
+        Ok(_) => Err("another program is reading it".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+    .map_err(|reason| {
+        Cause::Found(
+            JournalFault::Io,
+            format!(
+                "the journal was cleared, but the file may still hold, encrypted, what was in it ({reason}); free space and clear it again"
+            ),
+        )
+    })
 }
 
 fn bind(transaction: &Transaction<'_>, installation: Uuid, reviewer: &str) -> Result<(), Cause> {
@@ -209,6 +245,11 @@ fn dismissed(transaction: &Transaction<'_>, keys: &[SignOffKey]) -> Result<(), C
     for key in keys {
         outbox.execute(params![key.0.0])?;
     }
+    transaction.execute(
+        "DELETE FROM outbox WHERE ordinal IN (SELECT ordinal FROM outbox WHERE dismissed = 1 ORDER BY settled_at_us, ordinal \
+         LIMIT min(?1, max(0, (SELECT count(*) FROM outbox WHERE dismissed = 1) - ?2)))",
+        params![FORGOTTEN_AT_ONCE, ACCEPTED_KEPT],
+    )?;
     Ok(())
 }
 
@@ -225,5 +266,10 @@ fn dead_lettered(transaction: &Transaction<'_>, letters: &[LocalDeadLetter]) -> 
         insert.execute(params![id.0, version, body, reason, attempts, at.timestamp_micros()])?;
         deck.execute(params![id.0])?;
     }
+    transaction.execute(
+        "DELETE FROM dead_letter WHERE rowid IN (SELECT rowid FROM dead_letter ORDER BY at_us, rowid \
+         LIMIT max(0, (SELECT count(*) FROM dead_letter) - ?1))",
+        params![DEAD_LETTERS_KEPT],
+    )?;
     Ok(())
 }

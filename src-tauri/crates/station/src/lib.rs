@@ -10,9 +10,11 @@ mod handle;
 mod journal_thread;
 mod password;
 mod profile;
+mod vault;
 
 pub use actor::{Parts, start};
 pub use config::{ConfigError, SETTING_ENV_PREFIX, load_settings};
 pub use handle::{Gone, StationHandle, Versions};
 pub use password::{PasswordError, Passwords};
 pub use profile::{ProfileError, Profiles};
+pub use vault::{KeptIn, Sealing, Secret, Secrets, Vault, VaultError};

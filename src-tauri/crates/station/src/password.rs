@@ -8,7 +8,8 @@ use thiserror::Error;
 
 /// The longest a call to the keyring may take: a locked one asks the person, who may not be there.
 const KEYRING_WAIT: Duration = Duration::from_secs(10);
-const SERVICE: &str = "countersign";
+/// What entries of ours belong to.
+pub(crate) const SERVICE: &str = "countersign";
 
 /// The keyring did not do what was asked; the password is good for this session all the same.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -46,7 +47,9 @@ fn entry_of(profile: &str) -> Result<keyring::Entry, String> {
 }
 
 /// Runs on a thread of its own and stops waiting after a while.
-fn bounded<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, String> {
+pub(crate) fn bounded<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, String> + Send + 'static,
+) -> Result<T, String> {
     let (sender, receiver) = mpsc::channel();
     std::thread::Builder::new()
         .name("keyring".into())

@@ -9,3 +9,10 @@ pub mod installation;
 pub mod postgres;
 pub mod proxy;
 pub mod sim;
+
+use countersign_journal::JournalKey;
+
+/// The key of every journal that is made here: what is under test is not who has it.
+pub fn journal_key() -> JournalKey {
+    JournalKey::new(&[0x43; JournalKey::BYTES])
+}

@@ -180,6 +180,10 @@ pub enum Write {
     Dismissed(Vec<SignOffKey>),
     /// Exceptions that could not be scored; they leave the deck.
     DeadLettered(Vec<LocalDeadLetter>),
+    /// The reviewer signs out: leases, the deck, answered decisions and dead letters are forgotten, and nothing of them stays in the
+    /// file. Unanswered and given-up decisions stay, with their items. It can be repeated, and is when it fails: the rows may be
+    /// gone by then, and only their traces left.
+    Cleared,
 }
 
 /// What a journal held when it was opened.
@@ -210,6 +214,8 @@ pub enum JournalFault {
     Corrupt,
     /// A newer release wrote it.
     Newer,
+    /// The key does not fit it.
+    Key,
     /// Anything else.
     Io,
 }
@@ -223,6 +229,7 @@ impl JournalFault {
             Self::Locked => "JOURNAL_LOCKED",
             Self::Corrupt => "JOURNAL_CORRUPT",
             Self::Newer => "JOURNAL_NEWER",
+            Self::Key => "JOURNAL_KEY",
             Self::Io => "JOURNAL_FAILED",
         }
     }

@@ -61,7 +61,7 @@ impl Signer {
 fn signs_until_it_is_killed() {
     let (Some(path), Ok(batch)) = (std::env::var_os(PATH).map(PathBuf::from), std::env::var(BATCH)) else { return };
     let batch: i64 = batch.parse().expect("a number");
-    let mut journal = SqliteJournal::open(&path, WORKSTATION).expect("it opens");
+    let mut journal = SqliteJournal::open(&path, &secret(), WORKSTATION).expect("it opens");
     let mut first = 1;
     while first < LAST {
         let last = first + batch - 1;

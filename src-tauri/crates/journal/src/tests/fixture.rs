@@ -1,6 +1,8 @@
 //! A journal in a directory of its own, and what goes into it.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use countersign_domain::exception::{Kind, MatchDecision, RoutingTier};
@@ -10,12 +12,17 @@ use countersign_domain::money::Money;
 use countersign_domain::scoring::{Route, Suggestion};
 use countersign_domain::sign_off::{Answer, Decision, Outcome, SignOff};
 use countersign_engine::port::{DeckItem, Entry, Journal as _, LeaseRow, Restored, Settled, Stage, Write};
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use crate::SqliteJournal;
+use crate::{JournalKey, SqliteJournal};
 
 pub(crate) const WORKSTATION: WorkstationId = WorkstationId(Uuid::from_u128(7));
+
+/// An answer that refuses.
+pub(crate) const REFUSED: Outcome = Outcome::LeaseSuperseded;
 
 /// A place for a journal that vanishes with the test.
 pub(crate) struct Place {
@@ -31,7 +38,41 @@ pub(crate) fn place() -> Place {
 
 impl Place {
     pub(crate) fn open(&self) -> SqliteJournal {
-        SqliteJournal::open(&self.path, WORKSTATION).expect("the journal opens")
+        SqliteJournal::open(&self.path, &secret(), WORKSTATION).expect("the journal opens")
+    }
+}
+
+/// What every journal here is encrypted with.
+pub(crate) fn secret() -> JournalKey {
+    JournalKey::new(&[0x5a; JournalKey::BYTES])
+}
+
+/// Every file beside the journal but its lock, with its bytes.
+pub(crate) fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
+    let directory = path.parent().expect("a directory");
+    fs::read_dir(directory)
+        .expect("it reads")
+        .map(|entry| entry.expect("it reads").path())
+        .filter(|path| path.extension().is_none_or(|extension| extension != "lock"))
+        .map(|path| (path.file_name().expect("a name").display().to_string(), fs::read(&path).expect("it reads")))
+        .collect()
+}
+
+/// A journal as the first release left it after a crash: not encrypted, with its log.
+pub(crate) fn plaintext(path: &Path, writes: impl IntoIterator<Item = Write>) {
+    fs::create_dir_all(path.parent().expect("a directory")).expect("it is made");
+    let mut connection = Connection::open(path).expect("it opens");
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).expect("a known option");
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).expect("it is set");
+    connection.execute_batch(include_str!("../../../../../migrations/journal/0001_journal.sql")).expect("it is made");
+    let workstation = WORKSTATION.0.to_string();
+    connection.execute("INSERT INTO identity (singleton, workstation) VALUES (1, ?1)", [workstation]).expect("a row");
+    connection.pragma_update(None, "user_version", 1).expect("it is set");
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).expect("it is moved");
+    for write in writes {
+        crate::write::write(&mut connection, &write)
+            .map_err(|cause| cause.during("write", path))
+            .expect("it is written");
     }
 }
 

@@ -1,36 +1,24 @@
 //! What may be at a journal's path, and what becomes of it.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use countersign_domain::id::WorkstationId;
 use countersign_engine::port::{Journal as _, JournalError, JournalFault, Stage, Write};
-use rusqlite::Connection;
 use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
 use uuid::Uuid;
 
 use super::fixture::*;
-use crate::{SqliteJournal, file};
-
-/// Every file beside the journal but its lock, with its bytes.
-fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
-    let directory = path.parent().expect("a directory");
-    fs::read_dir(directory)
-        .expect("it reads")
-        .map(|entry| entry.expect("it reads").path())
-        .filter(|path| path.extension().is_none_or(|extension| extension != "lock"))
-        .map(|path| (path.file_name().expect("a name").display().to_string(), fs::read(&path).expect("it reads")))
-        .collect()
-}
+use crate::{SqliteJournal, file, open};
 
 fn refused(path: &Path) -> JournalError {
-    SqliteJournal::open(path, WORKSTATION).expect_err("it is refused")
+    SqliteJournal::open(path, &secret(), WORKSTATION).expect_err("it is refused")
 }
 
-/// A connection as another program has it, which leaves the log beside the file.
+/// A connection as another program with the key has it, which leaves the log beside the file.
 fn stranger(path: &Path) -> Connection {
-    let connection = Connection::open(path).expect("it opens");
+    let connection = open::connect(path, Some(&secret()), OpenFlags::empty()).expect("it opens");
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).expect("a known option");
     connection
 }
@@ -39,7 +27,7 @@ fn stranger(path: &Path) -> Connection {
 fn a_new_journal_is_private_and_keeps_its_first_identity() {
     let place = place();
     drop(place.open());
-    let mut journal = SqliteJournal::open(&place.path, WorkstationId(Uuid::from_u128(8))).expect("it opens");
+    let mut journal = SqliteJournal::open(&place.path, &secret(), WorkstationId(Uuid::from_u128(8))).expect("it opens");
     assert_eq!(restored(&mut journal).identity.workstation, WORKSTATION);
     #[cfg(unix)]
     {
@@ -65,7 +53,9 @@ fn the_connection_is_as_durable_as_it_has_to_be() {
         ("checkpoint_fullfsync", "1"),
         ("foreign_keys", "1"),
         ("trusted_schema", "0"),
-        ("user_version", "1"),
+        ("user_version", "2"),
+        ("secure_delete", "1"),
+        ("temp_store", "2"),
         ("application_id", "1129531214"),
     ] {
         let actual: rusqlite::types::Value =
@@ -103,14 +93,15 @@ fn another_program_that_has_the_file_open_is_told_as_a_lock() {
 fn a_newer_journal_is_refused_and_not_touched() {
     let place = place();
     drop(place.open());
+    let whole = fs::read(&place.path).expect("it reads");
     // Once with the version in the file itself, once only in the log, where a crash leaves it.
     for in_log in [false, true] {
         let newer = stranger(&place.path);
         newer
             .execute_batch(if in_log {
-                "PRAGMA user_version = 3"
+                "PRAGMA user_version = 4"
             } else {
-                "PRAGMA user_version = 2; PRAGMA wal_checkpoint(TRUNCATE)"
+                "PRAGMA user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)"
             })
             .expect("it writes");
         drop(newer);
@@ -118,12 +109,9 @@ fn a_newer_journal_is_refused_and_not_touched() {
         let error = refused(&place.path);
         assert_eq!(error.fault, JournalFault::Newer, "{error}");
         assert_eq!(files(&place.path), before);
-        fs::write(&place.path, {
-            let mut bytes = before["journal.sqlite"].clone();
-            bytes[60..64].copy_from_slice(&1_u32.to_be_bytes());
-            bytes
-        })
-        .expect("it writes");
+        // Without the log the file is as it was.
+        file::remove(&file::beside(&place.path, "-wal")).expect("it goes");
+        fs::write(&place.path, &whole).expect("it writes");
     }
 }
 

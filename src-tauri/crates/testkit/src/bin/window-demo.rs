@@ -55,6 +55,8 @@ async fn main() -> anyhow::Result<ExitCode> {
     let mut app = app
         .args(["--config-dir".as_ref(), config.as_os_str(), "--data-dir".as_ref(), data.as_os_str()])
         .env("COUNTERSIGN_PASSWORD", reviewer.password.expose_secret())
+        // Its keys go with the directory, and can be read to count.
+        .env("COUNTERSIGN_NO_KEYRING", "1")
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .spawn()

@@ -8,7 +8,8 @@ use anyhow::Context as _;
 use countersign_domain::hash;
 use countersign_domain::id::{SignOffKey, WorkstationId};
 use countersign_engine::port::Stage;
-use countersign_journal::SqliteJournal;
+use countersign_journal::{JournalKey, SqliteJournal};
+use countersign_station::Vault;
 use serde::Serialize;
 use sqlx::{PgPool, Row as _};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -84,7 +85,7 @@ pub async fn count(owner: &PgPool, journals: &[PathBuf], input: &Path) -> anyhow
         .map(SignOffKey)
         .collect();
     for path in journals {
-        let journal = SqliteJournal::open(path, WorkstationId(Uuid::nil()))
+        let journal = SqliteJournal::open(path, &key_of(path)?, WorkstationId(Uuid::nil()))
             .with_context(|| format!("open {}", path.display()))?;
         let numbers = journal.counts()?;
         counted.duplicates_absorbed += numbers.duplicates;
@@ -104,6 +105,13 @@ pub async fn count(owner: &PgPool, journals: &[PathBuf], input: &Path) -> anyhow
     counted.lost += accepted.len() as u64;
     counted.lost += missing_lines(owner, input).await?;
     Ok(counted)
+}
+
+/// A window without a keyring keeps its keys beside its journal; everybody else here has the same one.
+fn key_of(journal: &Path) -> anyhow::Result<JournalKey> {
+    let directory = journal.parent().context("a journal is in a directory")?;
+    let found = Vault::new("", directory, false).find()?;
+    Ok(found.map_or_else(crate::journal_key, |(secrets, _)| secrets.journal_key))
 }
 
 async fn from_database(owner: &PgPool) -> anyhow::Result<Counted> {

@@ -88,7 +88,7 @@ pub async fn work(seat: Seat, password: SecretString) -> anyhow::Result<()> {
         application_name: format!("countersign {}", seat.user),
     };
     let fresh = WorkstationId(Uuid::from_u128(random.random()));
-    let journal = SqliteJournal::open(&seat.journal, fresh).context("open the journal")?;
+    let journal = SqliteJournal::open(&seat.journal, &crate::journal_key(), fresh).context("open the journal")?;
     let (station, task) = countersign_station::start(Parts {
         settings: Settings { undo_window_ms: 0, ..Settings::default() },
         journal: Box::new(journal),

@@ -15,6 +15,8 @@ struct Disk {
     leases: BTreeMap<PartitionKey, LeaseRow>,
     deck: BTreeMap<ExceptionId, (DeckItem, String)>,
     outbox: BTreeMap<SignOffKey, Entry>,
+    /// Outlives the entries that had the ordinals.
+    last_ordinal: u64,
     /// The next writes fail as if the disk were full.
     full: bool,
 }
@@ -32,6 +34,7 @@ impl MemoryJournal {
             leases: BTreeMap::new(),
             deck: BTreeMap::new(),
             outbox: BTreeMap::new(),
+            last_ordinal: 0,
             full: false,
         })))
     }
@@ -65,7 +68,7 @@ impl Journal for MemoryJournal {
             identity: disk.identity.clone(),
             leases: disk.leases.values().cloned().collect(),
             deck: disk.deck.values().map(|(item, _)| item.clone()).filter(|item| !decided.contains(&item.id)).collect(),
-            last_ordinal: outbox.last().map_or(0, |entry| entry.ordinal),
+            last_ordinal: disk.last_ordinal,
             outbox,
         })
     }
@@ -103,6 +106,7 @@ impl Journal for MemoryJournal {
                     let message = format!("the key {} is taken", taken.sign_off.key.0);
                     return Err(JournalError { operation: "sign", fault: JournalFault::Io, message });
                 }
+                disk.last_ordinal = entries.iter().map(|entry| entry.ordinal).fold(disk.last_ordinal, u64::max);
                 disk.outbox.extend(entries.iter().map(|entry| (entry.sign_off.key, entry.clone())));
             }
             Write::Withdrawn(keys) => disk.outbox.retain(|key, _| !keys.contains(key)),
@@ -111,6 +115,11 @@ impl Journal for MemoryJournal {
             Write::DeadLettered(letters) => letters.iter().for_each(|letter| {
                 disk.deck.remove(&letter.id);
             }),
+            Write::Cleared => {
+                disk.leases.clear();
+                disk.deck.clear();
+                disk.outbox.retain(|_, entry| matches!(entry.stage, Stage::Ready | Stage::Dead));
+            }
         }
         Ok(())
     }
