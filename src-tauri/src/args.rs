@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use clap::builder::FalseyValueParser;
 use countersign_domain::hash;
-use directories::ProjectDirs;
+use directories::{ProjectDirs, UserDirs};
 
 use crate::graphics::Graphics;
 
@@ -53,6 +53,8 @@ pub(crate) struct Places {
     pub(crate) config_dir: PathBuf,
     /// Journals, the log and what the webview keeps.
     pub(crate) data_dir: PathBuf,
+    /// Where files for the reviewer go.
+    pub(crate) export_dir: PathBuf,
     /// Whether the desktop's keyring keeps keys and passwords.
     pub(crate) keyring: bool,
     /// Names this workstation among others of the same person that keep their data elsewhere; `None` for the usual one.
@@ -71,7 +73,10 @@ impl Places {
         let config_dir = place(&args.config_dir, usual.as_ref().map(ProjectDirs::config_dir), "--config-dir")?;
         let data_dir = place(&args.data_dir, usual.as_ref().map(ProjectDirs::data_local_dir), "--data-dir")?;
         let elsewhere = args.data_dir.is_some().then(|| short_hash(&data_dir.to_string_lossy()));
-        Ok(Self { config_dir, data_dir, keyring: !args.no_keyring, instance: elsewhere })
+        let person = UserDirs::new();
+        let export_dir = person.as_ref().map(|person| person.document_dir().unwrap_or_else(|| person.home_dir()));
+        let export_dir = export_dir.filter(|directory| directory.is_dir()).unwrap_or(&data_dir).to_owned();
+        Ok(Self { config_dir, data_dir, export_dir, keyring: !args.no_keyring, instance: elsewhere })
     }
 
     /// Makes the data directory, for this login alone.

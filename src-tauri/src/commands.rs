@@ -5,8 +5,8 @@ use std::sync::Arc;
 use countersign_domain::id::{BatchId, Digest, ExceptionId, SignOffKey};
 use countersign_engine::{Command, Reply};
 use countersign_wire::{
-    CommandError, DeckView, DetailView, OutboxView, Profile, SelectionTotals, SessionView, SignReceipt, SignRequest,
-    UndoReply,
+    CommandError, DecisionChoice, DeckView, DetailView, ExportView, HandOverReply, OutboxView, PreflightView, Profile,
+    ReceiptRow, RemovedReply, SelectionTotals, SessionView, SignReceipt, SignRequest, UndoReply,
 };
 use secrecy::SecretString;
 use tauri::ipc::Response;
@@ -53,10 +53,9 @@ pub(crate) async fn deck(here: Here<'_>) -> Answer<Response> {
             let look = station.look(|engine, now| (engine.versions().0, views::rows(engine, now)));
             look.await.map_err(views::gone)?
         }
-        None => (0, Vec::new()),
+        None => (0, (Vec::new(), None)),
     };
-    let view =
-        DeckView { version: here.base().wrapping_add(version), rows: rows.into_iter().map(views::deck_row).collect() };
+    let view = DeckView { version: here.base().wrapping_add(version), rows: views::deck_rows(rows) };
     serde_json::to_vec(&view)
         .map(Response::new)
         .map_err(|reason| error("UNEXPECTED", format!("The deck cannot be shown: {reason}.")))
@@ -78,6 +77,13 @@ pub(crate) async fn totals(here: Here<'_>, ids: Vec<String>) -> Answer<Selection
     let (station, ids) = (here.station().await?, exceptions(&ids)?);
     let chosen = station.look(move |engine, _| views::choose(engine, &ids)).await.map_err(views::gone)?;
     views::totals(chosen)
+}
+
+#[tauri::command]
+pub(crate) async fn preflight(here: Here<'_>, ids: Vec<String>, decision: DecisionChoice) -> Answer<PreflightView> {
+    let (station, ids) = (here.station().await?, exceptions(&ids)?);
+    let glance = station.look(move |engine, now| views::glance(engine, now, &ids)).await.map_err(views::gone)?;
+    views::preflight(glance, views::decision(decision))
 }
 
 #[tauri::command]
@@ -116,6 +122,21 @@ pub(crate) async fn release(here: Here<'_>, ids: Vec<String>) -> Answer<u32> {
 }
 
 #[tauri::command]
+pub(crate) async fn hand_over(here: Here<'_>, ids: Vec<String>, to: String) -> Answer<HandOverReply> {
+    let command = Command::HandOver { ids: exceptions(&ids)?, to: to.trim().to_owned() };
+    let reply = here.station().await?.command(command).await.map_err(views::gone)?;
+    match reply.map_err(|failure| views::failure_of("hand over", &failure))? {
+        Reply::HandedOver(partitions) => Ok(views::handed_over(partitions, to.trim())),
+        _ => Err(unexpected()),
+    }
+}
+
+#[tauri::command]
+pub(crate) async fn receipts(here: Here<'_>) -> Answer<Vec<ReceiptRow>> {
+    here.station().await?.look(views::receipts).await.map_err(views::gone)
+}
+
+#[tauri::command]
 pub(crate) async fn outbox(here: Here<'_>) -> Answer<OutboxView> {
     let mut view = here.station().await?.look(views::outbox).await.map_err(views::gone)?;
     view.version = here.base().wrapping_add(view.version);
@@ -137,6 +158,34 @@ pub(crate) async fn retry_dead(here: Here<'_>, key: String) -> Answer<()> {
 pub(crate) async fn dismiss(here: Here<'_>, key: String) -> Answer<()> {
     let key = SignOffKey(digest("decision", &key)?);
     ask(&here, Command::Dismiss(key)).await.map(drop)
+}
+
+#[tauri::command]
+pub(crate) async fn sign_out(here: Here<'_>) -> Answer<SessionView> {
+    here.sign_out().await?;
+    Ok(here.session().await)
+}
+
+/// Signing out goes on without waiting for what is unsent.
+#[tauri::command]
+pub(crate) async fn stop_waiting(here: Here<'_>) -> Answer<()> {
+    here.close_now().await;
+    Ok(())
+}
+
+#[tauri::command]
+pub(crate) async fn export_outbox(here: Here<'_>, profile: String) -> Answer<ExportView> {
+    here.export_outbox(&profile).await
+}
+
+#[tauri::command]
+pub(crate) async fn remove_everything(
+    here: Here<'_>,
+    profile: String,
+    acknowledged: Option<String>,
+) -> Answer<RemovedReply> {
+    let acknowledged = acknowledged.map(|text| digest("export", &text)).transpose()?;
+    here.remove_everything(&profile, acknowledged).await
 }
 
 #[tauri::command]

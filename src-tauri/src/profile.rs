@@ -81,7 +81,7 @@ pub(crate) fn journal(data_dir: &Path, profile: &str) -> PathBuf {
 }
 
 /// A directory's name: readable, and another one for each name, also where the file system ignores case.
-fn slug(name: &str) -> String {
+pub(crate) fn slug(name: &str) -> String {
     let readable: String = name
         .chars()
         .take(SLUG_CHARS)

@@ -4,7 +4,11 @@
 //! clone what they need and the rest is done outside.
 
 mod deck;
+mod foresight;
 mod outbox;
+mod receipts;
+#[cfg(test)]
+pub(crate) mod samples;
 mod session;
 mod totals;
 
@@ -12,11 +16,13 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use countersign_engine::port::{BacklogError, JournalError};
 use countersign_engine::{CommandFailure, DrainState};
 use countersign_station::Gone;
-use countersign_wire::{CommandError, DrainView};
+use countersign_wire::{CommandError, DrainView, HandOverReply};
 
-pub(crate) use deck::{detail, row, rows, view as deck_row};
+pub(crate) use deck::{detail, row, rows, views as deck_rows};
+pub(crate) use foresight::{glance, preflight};
 pub(crate) use outbox::{decision, outbox};
-pub(crate) use session::{Frame, session};
+pub(crate) use receipts::receipts;
+pub(crate) use session::{Frame, leaving, session};
 pub(crate) use totals::{choose, totals};
 
 /// An error with a code of the shell's own.
@@ -32,6 +38,12 @@ pub(crate) fn gone(_: Gone) -> CommandError {
 /// The engine did nothing.
 pub(crate) fn failure(failure: CommandFailure) -> CommandError {
     error(failure.code, failure.message)
+}
+
+/// A failure that repeats what was being done before it says why.
+pub(crate) fn failure_of(operation: &str, failure: &CommandFailure) -> CommandError {
+    let message = failure.message.strip_prefix(operation).and_then(|rest| rest.strip_prefix(": "));
+    error(failure.code, sentence(message.unwrap_or(&failure.message)))
 }
 
 /// The backlog refused, or did not answer.
@@ -57,6 +69,16 @@ pub(crate) fn sentence(message: &str) -> String {
         text.push('.');
     }
     text
+}
+
+/// What handing over came to.
+pub(crate) fn handed_over(partitions: usize, to: &str) -> HandOverReply {
+    let message = match partitions {
+        0 => "Nothing was handed over: the selection is not leased to you any more.".to_owned(),
+        1 => format!("1 partition is with {to} now."),
+        many => format!("{many} partitions are with {to} now."),
+    };
+    HandOverReply { partitions: count(partitions), message }
 }
 
 /// How closing goes.

@@ -2,14 +2,16 @@
 
 mod closing;
 mod connecting;
+mod leaving;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_backlog::PgBacklog;
 use countersign_domain::settings::Settings;
 use countersign_journal::JournalKey;
 use countersign_station::{Profiles, StationHandle, Versions};
-use countersign_wire::{Changed, CommandError, Needs, Profile, SessionView};
+use countersign_wire::{Changed, CommandError, LeavingView, Needs, Profile, SessionView};
 use secrecy::SecretString;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -60,6 +62,8 @@ struct Current {
     notices: Vec<String>,
     /// While a connection is being made: what was asked before.
     asking: Option<Needs>,
+    /// What is left of a profile whose station was stopped for good.
+    leaving: Option<LeavingView>,
     /// Added to a station's versions, so that they grow from one station to the next.
     base: u32,
 }
@@ -72,6 +76,8 @@ struct Running {
     journal_key: JournalKey,
     /// What it connects with.
     password: Option<SecretString>,
+    /// Its keys are in a file; at an enrolment they may move.
+    keys_in_file: Arc<AtomicBool>,
 }
 
 impl Workstation {
@@ -182,6 +188,8 @@ impl Workstation {
             settings: self.settings.clone(),
             trouble: current.trouble.clone(),
             notices: current.notices.clone(),
+            keys_in_file: current.running.as_ref().is_some_and(|running| running.keys_in_file.load(Ordering::Relaxed)),
+            leaving: current.leaving.clone(),
         }
     }
 

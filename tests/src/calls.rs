@@ -5,6 +5,7 @@ use countersign_domain::id::WorkstationId;
 use countersign_domain::sign_off::{Decision, SignOff};
 use countersign_domain::{gate, hash};
 use countersign_engine::port::{Backlog as _, LeaseReply, LeaseRequest, LeasedItem};
+use countersign_testkit::enrolment::sealed;
 use countersign_testkit::installation::Login;
 use sqlx::types::chrono::DateTime;
 
@@ -14,10 +15,10 @@ pub async fn lease(backlog: &PgBacklog, workstation: WorkstationId, want: u32) -
     Ok(backlog.lease(workstation, &request).await?)
 }
 
-/// What `who` would send to decide this.
-pub fn decision(item: &LeasedItem, who: &Login, decision: Decision) -> SignOff {
+/// What `who` would send from a workstation to decide this.
+pub fn decision(item: &LeasedItem, who: &Login, workstation: WorkstationId, decision: Decision) -> SignOff {
     let key = gate::read_body(&item.body).expect("what was handed out had passed its gates").idempotency_key;
-    SignOff {
+    let sign_off = SignOff {
         key: hash::sign_off_key(&key, item.content, decision, &who.user),
         exception: item.id,
         content: item.content,
@@ -26,5 +27,8 @@ pub fn decision(item: &LeasedItem, who: &Login, decision: Decision) -> SignOff {
         reason: (decision == Decision::Reject).then(|| "WRONG_AMOUNT".to_owned()),
         comment: None,
         decided_at: DateTime::UNIX_EPOCH,
-    }
+        policy_version: 1,
+        seal: None,
+    };
+    sealed(sign_off, &key, &who.user, workstation)
 }

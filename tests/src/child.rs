@@ -9,6 +9,7 @@ use std::process::Stdio;
 
 use anyhow::{Context as _, ensure};
 use countersign_backlog::{Target, Timing, Tls};
+use countersign_domain::id::WorkstationId;
 use countersign_domain::settings::Settings;
 use countersign_testkit::installation::Login;
 use secrecy::ExposeSecret as _;
@@ -110,6 +111,7 @@ fn written(desk: &Desk) -> Value {
     json!({
         "directory": desk.directory, "host": desk.target.host, "port": desk.target.port, "database": desk.target.database,
         "user": desk.login.user, "password": desk.login.password.expose_secret(), "settings": desk.settings,
+        "workstation": desk.workstation.0,
     })
 }
 
@@ -119,6 +121,7 @@ fn read(value: &Value) -> anyhow::Result<Desk> {
     let port = value["port"].as_u64().context("port is missing")?;
     Ok(Desk {
         directory: PathBuf::from(text("directory")?),
+        workstation: WorkstationId(text("workstation")?.parse().context("read the workstation")?),
         login: Login { user: text("user")?, password: text("password")?.into() },
         target: Target {
             host: text("host")?,

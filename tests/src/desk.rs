@@ -7,13 +7,13 @@ use anyhow::{Context as _, bail, ensure};
 use countersign_backlog::{PgBacklog, Target, Timing};
 use countersign_domain::hash;
 use countersign_domain::id::{BatchId, WorkstationId};
-use countersign_domain::scoring::Thresholds;
 use countersign_domain::settings::Settings;
 use countersign_domain::sign_off::Decision;
 use countersign_engine::port::{DeckItem, Entry};
 use countersign_engine::{Command, CommandFailure, Counts, Engine, LinkState, Now, Reply};
 use countersign_journal::SqliteJournal;
 use countersign_station::{Parts, StationHandle};
+use countersign_testkit::enrolment::{enrol, keys_of};
 use countersign_testkit::installation::{Installation, Login};
 use countersign_testkit::journal_key;
 use countersign_testkit::proxy::CuttingProxy;
@@ -31,6 +31,8 @@ pub struct Desk {
     pub directory: PathBuf,
     /// Who signs.
     pub login: Login,
+    /// The journal's workstation, which is enrolled.
+    pub workstation: WorkstationId,
     /// The way to the database.
     pub target: Target,
     /// The bounds on that way.
@@ -48,7 +50,9 @@ impl Desk {
         let kept = tempfile::tempdir().context("a directory for the journal")?;
         let settings = Settings { undo_window_ms: 0, ..Settings::default() };
         let directory = kept.path().to_owned();
-        Ok(Self { directory, login, target, timing: Timing::default(), settings, _kept: Some(kept) })
+        let workstation = WorkstationId(Uuid::new_v4());
+        enrol(&installation.owner, &login.user, workstation).await?;
+        Ok(Self { directory, login, workstation, target, timing: Timing::default(), settings, _kept: Some(kept) })
     }
 
     /// The same desk, reached over a network that fails on command.
@@ -66,7 +70,7 @@ impl Desk {
 
     /// Opens the journal, which no station may have open.
     pub fn journal(&self) -> anyhow::Result<SqliteJournal> {
-        Ok(SqliteJournal::open(&self.journal_path(), &journal_key(), WorkstationId(Uuid::new_v4()))?)
+        Ok(SqliteJournal::open(&self.journal_path(), &journal_key(), self.workstation)?)
     }
 
     /// Every decision in the journal, by ordinal.
@@ -82,6 +86,7 @@ impl Desk {
         let copy = Self {
             directory: kept.path().to_owned(),
             login: self.login.clone(),
+            workstation: self.workstation,
             target: self.target.clone(),
             timing: self.timing,
             settings: self.settings.clone(),
@@ -105,7 +110,9 @@ impl Desk {
             backlog: self.backlog(),
             machine: "desk".to_owned(),
             app_version: "0".to_owned(),
-            thresholds: Thresholds::default(),
+            keys: keys_of(self.workstation),
+            // A new enrolment lasts as long as the program.
+            keep_enrolment: Arc::new(|_| Ok(())),
             seed: 7,
         };
         let (handle, task) = countersign_station::start(parts)?;

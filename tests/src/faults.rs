@@ -10,7 +10,7 @@ use crate::owner;
 const TRIGGER: &str = "
     CREATE TABLE public.fault (exception_id bigint PRIMARY KEY, sqlstate text NOT NULL);
     CREATE SEQUENCE public.faults;
-    CREATE FUNCTION public.fail() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE FUNCTION public.fail() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
     DECLARE
         v_sqlstate text;
     BEGIN

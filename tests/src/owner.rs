@@ -147,12 +147,12 @@ pub async fn enqueue_in_bulk(owner: &PgPool, count: i64) -> anyhow::Result<()> {
               FROM generate_series(0, $1 - 1) AS n) AS b";
     let exceptions = "
         INSERT INTO countersign.exception (id, partition_key, seq, idempotency_key, kind, match_decision, routing_tier, ledger_entity,
-            currency, variance_amount, prepared_by, trace_id, correlation_id, source_hash, submitted_at, arrived_at, content_hash)
+            currency, variance_amount, prepared_by, trace_id, correlation_id, source_hash, submitted_at, arrived_at, content_hash, business_date, barred)
         OVERRIDING SYSTEM VALUE
         SELECT c.exception_id, 'bulk-' || lpad(((c.exception_id - 1) / 100)::text, 6, '0'), (c.exception_id - 1) % 100 + 1,
                'bulk-' || (c.exception_id - 1), 'sales_claim', 'PARTIAL', 'standard', 'BULK', 'USD', (c.exception_id - 1) % 100000 + 0.25,
                ARRAY['preparer'], lpad(to_hex(c.exception_id - 1), 32, '0')::uuid, lpad(to_hex(c.exception_id - 1), 32, '0')::uuid,
-               'bulk-' || (c.exception_id - 1), '2026-10-05T00:10:03Z', c.arrived_at, c.content_hash
+               'bulk-' || (c.exception_id - 1), '2026-10-05T00:10:03Z', c.arrived_at, c.content_hash, '2026-10-05', ARRAY['preparer']
         FROM countersign.exception_content c WHERE c.exception_id <= $1";
     let partitions = "
         INSERT INTO countersign.partition (partition_key, next_seq, pending, claim_rank)

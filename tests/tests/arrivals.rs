@@ -174,18 +174,46 @@ async fn arrivals_come_in_on_the_standard_input_too() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_input_of_which_nothing_gets_in_is_refused_and_kept() -> anyhow::Result<()> {
+    let (_installation, admin) = installed().await?;
+    for (input, code) in [
+        ("no arrival\n\n{}\n".to_owned(), 1),
+        ("\n\n".to_owned(), 0),
+        (format!("no arrival\n{}\n", Arrival::new(1, "p").line()), 0),
+        // Known already is as good as in.
+        (format!("{}\nno arrival\n", Arrival::new(1, "p").line()), 0),
+    ] {
+        for arguments in [&["enqueue", "-"][..], &["enqueue", "-", "--json"]] {
+            let ran = admin.run_with(arguments, &[], input.as_bytes()).await?;
+            let last = "countersign-admin: nothing of standard input went in: every line was refused\n";
+            assert_eq!(
+                (ran.code, ran.stderr.as_str()),
+                (code, if code == 1 { last } else { "" }),
+                "{input:?}: {ran:?}"
+            );
+            assert!(ran.stdout.contains("refused") || input == "\n\n", "what became of it is told: {}", ran.stdout);
+        }
+    }
+    let kept = admin.json(&["dead-letters", "list"]).await?;
+    assert_eq!(kept.as_array().map(Vec::len), Some(2), "one for each different line: {kept}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_read_or_reached_ends_with_2_and_says_what() -> anyhow::Result<()> {
     let (installation, admin) = installed().await?;
     let directory = tempfile::tempdir()?;
     let nowhere = Admin::at("postgres://postgres:secret@127.0.0.1:1/close".to_owned())?;
     let no_database = Admin::at(installation.database().server().admin_url("nowhere"))?;
     let no_url = Admin::at("the close".to_owned())?;
+    let another = Admin::at("mysql://root:secret@127.0.0.1/close".to_owned())?;
     for (admin, arguments, words) in [
         (&admin, vec!["enqueue", "/nowhere/arrivals.jsonl"], &["/nowhere/arrivals.jsonl", "No such file"][..]),
         (&admin, vec!["enqueue", directory.path().to_str().context("UTF-8")?], &["cannot read", "directory"]),
         (&nowhere, vec!["status"], &["cannot reach the database close at 127.0.0.1:1", "refused"]),
         (&no_database, vec!["status"], &["cannot reach", "nowhere", "3D000"]),
         (&no_url, vec!["status"], &["the database's URL cannot be used"]),
+        (&another, vec!["status"], &["the database's URL cannot be used", "postgresql://"]),
     ] {
         let ran = admin.run(&arguments).await?;
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}: {ran:?}");

@@ -4,6 +4,7 @@ use countersign_backlog::{Target, Tls};
 use countersign_engine::Command;
 use countersign_engine::port::{Failure, Problem, Stage};
 use countersign_journal::Counts;
+use countersign_testkit::enrolment;
 use countersign_testkit::installation::Installation;
 use countersign_tests::desk::Desk;
 use countersign_tests::owner::{self, Tally, tally};
@@ -215,8 +216,17 @@ async fn a_workstation_that_was_forgotten_introduces_itself_again() -> anyhow::R
     owner::enqueue(&installation, 2, 1).await?;
     let seat = Desk::of(&installation, "alice").await?.start()?;
     seat.until_deck(2).await?;
-    owner::run(&installation.owner, "DELETE FROM countersign.workstation").await?;
+    // As after a restore of the database from before the workstation was there: its key is gone too, and is confirmed anew.
+    owner::run(&installation.owner, "DELETE FROM countersign.workstation_key; DELETE FROM countersign.workstation")
+        .await?;
     seat.approve(&seat.deck().await?).await?;
+    seat.until("its key is asked for", |engine, now| {
+        engine.link(now).problem.is_some_and(|problem| problem.code() == "NOT_ENROLLED")
+    })
+    .await?;
+    while enrolment::confirm_all(&installation.owner).await? == 0 {
+        seat.ask(Command::RetryNow).await?;
+    }
     seat.until_committed(2).await?;
     assert_eq!(owner::number(&installation.owner, "SELECT count(*) FROM countersign.workstation").await?, 1);
     Ok(())

@@ -49,7 +49,22 @@ async fn a_batch_is_approved_with_the_keyboard_and_closing_leaves_nothing_behind
     told
 }
 
+/// A new workstation shows who it is; a supervisor compares and confirms, and work begins without another click.
+async fn enrol(app: &App<'_>, backlog: &Backlog) -> Outcome {
+    let shown = async |what: &str| {
+        app.attribute(&format!(r#"[data-testid="enrolment-{what}"]"#), "data-value", ROWS_WITHIN).await
+    };
+    let (workstation, fingerprint) = (shown("workstation").await?, shown("fingerprint").await?);
+    let asking = until("the workstation to ask", SHOWN_WITHIN, async || Ok(Some(backlog.asking().await?))).await?;
+    ensure!(asking == (workstation, fingerprint.replace('-', "")), "the window shows another key than {asking:?}");
+    app.see_text(r#"[data-testid="link-pill"]"#, "Waiting for confirmation", SHOWN_WITHIN).await?;
+    picture_if_asked_for(app, "enrolment.png").await?;
+    backlog.confirm().await?;
+    app.see(r#"[data-testid="link-pill"][data-online="true"]"#, SHOWN_WITHIN).await
+}
+
 async fn approve_and_close(app: &App<'_>, backlog: &Backlog) -> Outcome {
+    enrol(app, backlog).await?;
     app.see(r#"[data-testid="link-pill"][data-online="true"]"#, ROWS_WITHIN).await?;
     let signed = app.select_with_the_keyboard(SIGNED, ROWS_WITHIN).await?;
     app.see(r#"[data-testid="detail"] table"#, SHOWN_WITHIN).await?;
@@ -66,6 +81,8 @@ async fn approve_and_close(app: &App<'_>, backlog: &Backlog) -> Outcome {
     app.click("nav-sync").await?;
     app.see(&format!(r#"[data-testid="outbox-counts"][data-committed="{SIGNED}"][data-ready="0"]"#), SHOWN_WITHIN)
         .await?;
+    app.click("tab-receipts").await?;
+    app.see(r#"[data-testid="receipts"] tbody tr"#, SHOWN_WITHIN).await?;
     app.press_button("Finish and close").await?;
     app.gone(COMMITTED_WITHIN).await?;
     ensure!(backlog.leases_held().await? == 0, "closing did not give undecided exceptions back");
@@ -80,7 +97,7 @@ async fn what_was_signed_offline_survives_a_kill_and_is_committed_once() -> Outc
     let proxy = CuttingProxy::start(backlog.addr().await?).await?;
     let (display, home) = (Display::start().await?, Home::new(&backlog, &proxy)?);
     let app = App::start(&display, &home).await?;
-    let told = app.tell(sign_offline_and_die(&app, &proxy)).await;
+    let told = app.tell(sign_offline_and_die(&app, &backlog, &proxy)).await;
     app.end();
     let signed = told?;
     ensure!(backlog.signed().await?.is_empty(), "nothing can have reached the database");
@@ -91,7 +108,8 @@ async fn what_was_signed_offline_survives_a_kill_and_is_committed_once() -> Outc
     told
 }
 
-async fn sign_offline_and_die(app: &App<'_>, proxy: &CuttingProxy) -> anyhow::Result<Vec<i64>> {
+async fn sign_offline_and_die(app: &App<'_>, backlog: &Backlog, proxy: &CuttingProxy) -> anyhow::Result<Vec<i64>> {
+    enrol(app, backlog).await?;
     let signed = app.select_with_the_keyboard(SIGNED, ROWS_WITHIN).await?;
     proxy.cut();
     app.approve().await?;
@@ -126,14 +144,15 @@ async fn closing_offline_tells_what_is_left_and_leaves_it_on_disk() -> Outcome {
     let proxy = CuttingProxy::start(backlog.addr().await?).await?;
     let (display, home) = (Display::start().await?, Home::new(&backlog, &proxy)?);
     let app = App::start(&display, &home).await?;
-    let told = app.tell(close_offline(&app, &proxy)).await;
+    let told = app.tell(close_offline(&app, &backlog, &proxy)).await;
     app.end();
     told?;
     ensure!(backlog.signed().await?.is_empty(), "nothing can have reached the database");
     Ok(())
 }
 
-async fn close_offline(app: &App<'_>, proxy: &CuttingProxy) -> Outcome {
+async fn close_offline(app: &App<'_>, backlog: &Backlog, proxy: &CuttingProxy) -> Outcome {
+    enrol(app, backlog).await?;
     app.select_with_the_keyboard(SIGNED, ROWS_WITHIN).await?;
     proxy.cut();
     app.approve().await?;
@@ -166,9 +185,82 @@ async fn sign_in(app: &App<'_>, backlog: &Backlog) -> Outcome {
     app.see(r#"[data-testid="connect-submit"]:not([disabled])"#, SHOWN_WITHIN).await?;
     app.see_text(r#"[data-testid="connect-error"]"#, "enter the password again", SHOWN_WITHIN).await?;
     app.enter("password", &backlog.password).await?;
+    enrol(app, backlog).await?;
     app.see(r#"[data-testid="link-pill"][data-online="true"]"#, SHOWN_WITHIN).await?;
     app.see(r#"[data-testid^="row-"]"#, ROWS_WITHIN).await?;
     ensure!(!app.log().contains(&backlog.password), "the log holds the password");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_signs_out_gives_everything_back_and_can_remove_what_is_left() -> Outcome {
+    let _turn = TURN.lock().await;
+    let backlog = Backlog::with_demo_exceptions().await?;
+    let proxy = CuttingProxy::start(backlog.addr().await?).await?;
+    let (display, home) = (Display::start().await?, Home::new(&backlog, &proxy)?);
+    let app = App::start(&display, &home).await?;
+    let told = app.tell(sign_out_and_remove(&app, &backlog, &home)).await;
+    app.end();
+    told
+}
+
+async fn sign_out_and_remove(app: &App<'_>, backlog: &Backlog, home: &Home) -> Outcome {
+    enrol(app, backlog).await?;
+    app.see(r#"[data-testid^="row-"]"#, ROWS_WITHIN).await?;
+    ensure!(!home.journals()?.is_empty(), "there is no journal");
+    app.click("sign-out").await?;
+    app.see(r#"[data-testid="sign-out-confirm"]"#, SHOWN_WITHIN).await?;
+    app.click("sign-out-confirm").await?;
+    app.see(r#"[data-testid="connect-form"]"#, COMMITTED_WITHIN).await?;
+    app.see_text(r#"[data-testid="leaving"]"#, "removed from this computer", SHOWN_WITHIN).await?;
+    ensure!(backlog.leases_held().await? == 0, "signing out did not give undecided exceptions back");
+
+    app.click("remove-everything").await?;
+    app.see(r#"[data-testid="remove-confirm"]"#, SHOWN_WITHIN).await?;
+    app.click("remove-confirm").await?;
+    app.see_text(r#"[data-testid="toast"]"#, "were removed", SHOWN_WITHIN).await?;
+    let left = home.journals()?;
+    ensure!(left.is_empty(), "{left:?} is left");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revoked_workstation_keeps_unsent_decisions_until_their_export_was_seen() -> Outcome {
+    let _turn = TURN.lock().await;
+    let backlog = Backlog::with_demo_exceptions().await?;
+    let proxy = CuttingProxy::start(backlog.addr().await?).await?;
+    let (display, home) = (Display::start().await?, Home::new(&backlog, &proxy)?);
+    let app = App::start(&display, &home).await?;
+    let told = app.tell(be_revoked(&app, &backlog, &proxy, &home)).await;
+    app.end();
+    told
+}
+
+async fn be_revoked(app: &App<'_>, backlog: &Backlog, proxy: &CuttingProxy, home: &Home) -> Outcome {
+    enrol(app, backlog).await?;
+    app.select_with_the_keyboard(SIGNED, ROWS_WITHIN).await?;
+    proxy.cut();
+    app.approve().await?;
+    app.see_text(r#"[data-testid="toast"]"#, &format!("Signed {SIGNED}"), SHOWN_WITHIN).await?;
+    backlog.revoke().await?;
+    proxy.pass();
+    app.see_text(r#"[data-testid="leaving"]"#, "left on a train", COMMITTED_WITHIN).await?;
+    let unsent = format!("{SIGNED} unsent decisions are still here");
+    app.see_text(r#"[data-testid="leaving-unsent"]"#, &unsent, SHOWN_WITHIN).await?;
+    ensure!(backlog.signed().await?.is_empty(), "a revoked workstation signed");
+
+    app.see(r#"[data-testid="remove-everything"][disabled]"#, SHOWN_WITHIN).await?;
+    app.click("export-outbox").await?;
+    app.see(r#"[data-testid="acknowledge-export"]"#, SHOWN_WITHIN).await?;
+    app.click("acknowledge-export").await?;
+    picture_if_asked_for(app, "revoked.png").await?;
+    app.click("remove-everything").await?;
+    app.see(r#"[data-testid="remove-confirm"]"#, SHOWN_WITHIN).await?;
+    app.click("remove-confirm").await?;
+    app.see(r#"[data-testid="connect-form"]"#, SHOWN_WITHIN).await?;
+    ensure!(home.journals()?.is_empty(), "{:?} is left", home.journals()?);
+    let export = home.export()?.context("there is no export")?;
+    ensure!(export.lines().count() == SIGNED + 1, "the export is not whole: {export}");
     Ok(())
 }
 

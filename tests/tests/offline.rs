@@ -251,7 +251,7 @@ async fn reject_one(installation: &Installation, colleague: &Login, partition: &
     let (backlog, workstation) = installation.workstation(colleague).await?;
     let leased = lease(&backlog, workstation, 1).await?.items.remove(0);
     assert_eq!(leased.partition.0, partition);
-    let answers = backlog.sign_off(workstation, &[decision(&leased, colleague, Decision::Reject)]).await?;
-    assert_eq!(answers[0].outcome, Outcome::Committed);
+    let answers = backlog.sign_off(workstation, &[decision(&leased, colleague, workstation, Decision::Reject)]).await?;
+    assert_eq!(answers.answers[0].outcome, Outcome::Committed);
     Ok(())
 }

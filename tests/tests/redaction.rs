@@ -7,6 +7,7 @@ use countersign_domain::scoring::Thresholds;
 use countersign_domain::settings::Settings;
 use countersign_engine::port::{Identity, LeaseReply, LeasedItem, LeasedPartition, Restored, Welcome, Write};
 use countersign_engine::{Effect, Engine, Event, Now, Scored, deck_item};
+use countersign_testkit::enrolment::{enrolled, keys_of, standing_of};
 use uuid::Uuid;
 
 const CANARY: &str = "4711canary";
@@ -32,15 +33,24 @@ fn failing_bodies() -> Vec<String> {
 #[test]
 fn a_body_that_cannot_be_read_is_in_its_dead_letter_and_in_no_record() {
     let identity = Identity { workstation: WorkstationId(Uuid::nil()), bound_to: None };
-    let restored = Restored { identity, leases: Vec::new(), deck: Vec::new(), outbox: Vec::new(), last_ordinal: 0 };
+    let restored = Restored {
+        identity,
+        leases: Vec::new(),
+        deck: Vec::new(),
+        outbox: Vec::new(),
+        last_ordinal: 0,
+        standing: None,
+    };
     let settings = Settings { max_attempts: 1, ..Settings::default() };
-    let mut engine = Engine::new(settings, restored, 7, now(0));
+    let mut engine = Engine::new(settings, restored, keys_of(WorkstationId(Uuid::nil())), 7, now(0));
     engine.step(now(0), Event::Tick);
     let welcome = Welcome {
         installation: Uuid::nil(),
         reviewer: "alice".to_owned(),
         display_name: "Alice".to_owned(),
         server_now: DateTime::UNIX_EPOCH,
+        enrolment: Some(enrolled(WorkstationId(Uuid::nil()))),
+        standing: Box::new(standing_of("alice", DateTime::UNIX_EPOCH)),
     };
     engine.step(now(1), Event::Welcomed(Ok(welcome)));
     engine.step(now(2), Event::Tick);
@@ -57,6 +67,7 @@ fn a_body_that_cannot_be_read_is_in_its_dead_letter_and_in_no_record() {
             version: 1,
             content: hash::content_hash(&body),
             body,
+            signatures: 0,
         })
         .collect();
     let held = LeasedPartition { partition, epoch: Epoch(1), lease_ms: 60_000, after: Seq(5), more: false };
@@ -64,7 +75,7 @@ fn a_body_that_cannot_be_read_is_in_its_dead_letter_and_in_no_record() {
     let mut effects = engine.step(now(3), Event::Leased(Ok(LeaseReply { partitions: vec![held], items })));
     let scored: Vec<Scored> = effects
         .iter()
-        .find_map(|effect| if let Effect::Score(leased) = effect { Some(leased.clone()) } else { None })
+        .find_map(|effect| if let Effect::Score(leased, _) = effect { Some(leased.clone()) } else { None })
         .expect("new items are scored")
         .into_iter()
         .map(|leased| Scored { result: deck_item(&leased, &Thresholds::default()), leased })

@@ -113,7 +113,7 @@ mod tests {
     fn a_conflict_shows_both_decisions() {
         let at = Utc.with_ymd_and_hms(2026, 10, 5, 8, 0, 0).single().expect("a date that exists");
         let other = Some(OtherDecision { reviewer: "bob".into(), decision: Decision::Reject, at });
-        let text = explanation(&Answer { outcome: Outcome::AlreadyDecided, first_outcome: None, other });
+        let text = explanation(&Answer { outcome: Outcome::AlreadyDecided, first_outcome: None, other, now: None });
         assert!(text.ends_with("compare with that decision. bob rejected it at 2026-10-05T08:00:00.000Z."), "{text}");
     }
 }

@@ -1,10 +1,13 @@
 //! The frame around every screen.
 
 use countersign_domain::settings::Settings;
-use countersign_domain::sign_off::REASON_CODES;
-use countersign_engine::port::{Failure, Problem};
+use countersign_domain::standing::Standing;
+use countersign_engine::port::{BacklogError, Failure, Problem};
 use countersign_engine::{Counts, Engine, LinkState, Now};
-use countersign_wire::{CommandError, LinkView, Needs, Profile, ReasonCode, SessionView};
+use countersign_wire::{
+    CommandError, EnrolmentView, LeavingReason, LeavingView, LinkView, Needs, PolicyView, Profile, ReasonCode,
+    SessionView,
+};
 
 use super::{backlog_error, count, instant, ms};
 
@@ -25,6 +28,10 @@ pub(crate) struct Frame {
     pub(crate) trouble: Option<CommandError>,
     /// What the reviewer should know.
     pub(crate) notices: Vec<String>,
+    /// The keys are in a file.
+    pub(crate) keys_in_file: bool,
+    /// What is left of a profile whose station was stopped for good.
+    pub(crate) leaving: Option<LeavingView>,
 }
 
 /// What the engine knows.
@@ -37,6 +44,8 @@ struct Work {
     lease_ends_in_ms: Option<u64>,
     counts: Counts,
     warnings: Vec<String>,
+    policy: Option<PolicyView>,
+    enrolment: Option<EnrolmentView>,
 }
 
 /// What the window has to ask, by the state of a workstation that runs.
@@ -48,6 +57,8 @@ fn needs(link: &LinkState, reviewer: Option<&str>) -> Needs {
         _ if link.online => Needs::Nothing,
         Some(Failure::Refused(Problem::BadPassword)) => Needs::Password,
         Some(Failure::Refused(Problem::OtherInstallation)) => Needs::Profile,
+        // The window says what it waits for, or what is left.
+        Some(Failure::Refused(Problem::NotEnrolled | Problem::Revoked)) => Needs::Nothing,
         Some(_) if reviewer.is_none() => Needs::Profile,
         Some(_) | None => Needs::Nothing,
     }
@@ -63,12 +74,57 @@ pub(crate) fn session(frame: Frame, engine: Option<(&Engine, Now)>) -> SessionVi
         lease_ends_in_ms: engine.first_lease_ends_in_ms(now),
         counts: engine.counts(now),
         warnings: engine.warnings(),
+        policy: engine.standing().map(policy),
+        enrolment: enrolment(engine, now),
     });
-    view(frame, work)
+    let leaving = match engine {
+        Some((engine, now)) => frame.profile.as_ref().and_then(|profile| leaving(&profile.name, engine, now)),
+        None => frame.leaving.clone(),
+    };
+    view(frame, work, leaving)
 }
 
-fn view(frame: Frame, work: Option<Work>) -> SessionView {
-    let needed = work.as_ref().map_or(Needs::Profile, |work| needs(&work.link, work.reviewer.as_deref()));
+/// What is left of a profile whose workstation was revoked.
+pub(crate) fn leaving(profile: &str, engine: &Engine, now: Now) -> Option<LeavingView> {
+    let problem = engine.link(now).problem.filter(|problem| is(problem, Problem::Revoked))?;
+    let counts = engine.counts(now);
+    Some(LeavingView {
+        reason: LeavingReason::Revoked,
+        profile: profile.to_owned(),
+        message: backlog_error(&problem).message,
+        unsent: count(counts.held + counts.ready + counts.sending + counts.dead),
+        export: None,
+    })
+}
+
+fn is(problem: &BacklogError, which: Problem) -> bool {
+    problem.failure == Failure::Refused(which)
+}
+
+fn enrolment(engine: &Engine, now: Now) -> Option<EnrolmentView> {
+    engine.link(now).problem.filter(|problem| is(problem, Problem::NotEnrolled))?;
+    let (workstation, fingerprint) = (engine.workstation().0.to_string(), engine.fingerprint());
+    let command = format!("countersign-admin workstation confirm {workstation} {fingerprint}");
+    Some(EnrolmentView { workstation, fingerprint, command })
+}
+
+fn policy(standing: &Standing) -> PolicyView {
+    let reason = |reason: &countersign_domain::policy::ReasonCode| ReasonCode {
+        code: reason.code.clone(),
+        label: reason.text.clone(),
+    };
+    PolicyView {
+        version: standing.policy_version,
+        as_of: instant(standing.at),
+        attestation: standing.policy.attestation.clone(),
+        reason_codes: standing.policy.reason_codes.iter().map(reason).collect(),
+    }
+}
+
+fn view(frame: Frame, work: Option<Work>, leaving: Option<LeavingView>) -> SessionView {
+    let revoked = leaving.as_ref().is_some_and(|leaving| leaving.reason == LeavingReason::Revoked);
+    let without = if revoked { Needs::Nothing } else { Needs::Profile };
+    let needed = work.as_ref().map_or(without, |work| needs(&work.link, work.reviewer.as_deref()));
     let link = work.as_ref().map_or(
         LinkView { online: false, problem: frame.trouble, next_attempt_in_ms: None, last_contact: None },
         |work| LinkView {
@@ -91,12 +147,13 @@ fn view(frame: Frame, work: Option<Work>) -> SessionView {
         saturated: work.as_ref().is_some_and(|work| work.saturated),
         lease_ends_in_ms: work.as_ref().and_then(|work| work.lease_ends_in_ms).map(ms),
         unsent: count(counts.held + counts.ready + counts.sending),
+        dead: count(counts.dead),
         attention: count(counts.refused + counts.dead),
         undo_window_ms: frame.settings.undo_window_ms,
-        reason_codes: REASON_CODES
-            .iter()
-            .map(|(code, label)| ReasonCode { code: (*code).to_owned(), label: (*label).to_owned() })
-            .collect(),
+        policy: work.as_ref().and_then(|work| work.policy.clone()),
+        enrolment: work.as_ref().and_then(|work| work.enrolment.clone()),
+        leaving,
+        keys_in_file: frame.keys_in_file,
         warnings: frame.notices.into_iter().chain(work.into_iter().flat_map(|work| work.warnings)).collect(),
         app_version: env!("CARGO_PKG_VERSION").to_owned(),
     }
@@ -104,8 +161,6 @@ fn view(frame: Frame, work: Option<Work>) -> SessionView {
 
 #[cfg(test)]
 mod tests {
-    use countersign_engine::port::BacklogError;
-
     use super::*;
 
     #[test]
@@ -119,6 +174,8 @@ mod tests {
             (false, refused(Problem::BadPassword), Some("alice"), Needs::Password),
             (false, refused(Problem::BadPassword), None, Needs::Password),
             (false, refused(Problem::OtherInstallation), Some("alice"), Needs::Profile),
+            (false, refused(Problem::NotEnrolled), Some("alice"), Needs::Nothing),
+            (false, refused(Problem::Revoked), Some("alice"), Needs::Nothing),
             (false, refused(Problem::Tls), Some("alice"), Needs::Nothing),
             (false, refused(Problem::NoDatabase), None, Needs::Profile),
         ] {

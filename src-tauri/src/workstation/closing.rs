@@ -30,7 +30,7 @@ impl Workstation {
         }
         self.changed();
         let _one = self.connecting.lock().await;
-        let patience = Duration::from_secs(self.settings.drain_timeout_s.into()) + GRACE;
+        let patience = self.drain_patience();
         let running = self.take_task();
         if let Some((station, task)) = running {
             // A station that has ended has drained.
@@ -53,11 +53,16 @@ impl Workstation {
 
     /// Ends the station that runs, so that another one can.
     pub(super) async fn stop(&self) {
+        self.end(Command::Drain, GIVE_WAY).await;
+    }
+
+    /// Ends the station that runs by a command that drains it, and by another one when that takes too long.
+    pub(super) async fn end(&self, command: Command, patience: Duration) {
         let Some((station, mut task)) = self.take_task() else { return };
         let versions = *station.versions().borrow();
         // As in `close`: a station that has ended needs not be told.
-        let _ = station.command(Command::Drain).await;
-        if timeout(GIVE_WAY, &mut task).await.is_err() {
+        let _ = station.command(command).await;
+        if timeout(patience, &mut task).await.is_err() {
             let _ = station.command(Command::CloseNow).await;
             if timeout(GRACE, task).await.is_err() {
                 tracing::error!(event = "drain_hangs", "the journal's last writes did not end within {GRACE:?}");
@@ -68,6 +73,11 @@ impl Workstation {
         let highest = versions.deck.max(versions.outbox).max(versions.session);
         // A drain changes a few things more; what matters is that the next station's versions are others.
         current.base = current.base.wrapping_add(highest).wrapping_add(10_000);
+    }
+
+    /// The longest that a station which drains of itself may take.
+    pub(super) fn drain_patience(&self) -> Duration {
+        Duration::from_secs(self.settings.drain_timeout_s.into()) + GRACE
     }
 
     fn take_task(&self) -> Option<(super::Station, tokio::task::JoinHandle<()>)> {

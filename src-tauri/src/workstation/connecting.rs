@@ -2,18 +2,19 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chrono::Utc;
 use countersign_backlog::PgBacklog;
 use countersign_domain::id::WorkstationId;
-use countersign_domain::scoring::Thresholds;
-use countersign_engine::port::{Journal, JournalError, JournalFault};
+use countersign_domain::seal::{Enrolment, Keys};
+use countersign_engine::port::{Failure, Journal, JournalError, JournalFault, Problem};
 use countersign_engine::{Engine, LinkState, Now};
-use countersign_journal::{JournalKey, SqliteJournal};
-use countersign_station::{KeptIn, Parts, Passwords, Secrets, Vault};
+use countersign_journal::SqliteJournal;
+use countersign_station::{KeepEnrolment, KeptIn, Parts, Passwords, Sealing, Secret, Secrets, Vault};
 use countersign_wire::{CommandError, Profile};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretBox, SecretString};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use uuid::Uuid;
@@ -145,6 +146,10 @@ impl Workstation {
         }
         let link = station.look(|engine: &Engine, now: Now| engine.link(now)).await.map_err(views::gone)?;
         match link.problem {
+            // What it waits for then, or what is left, is not about the connection.
+            Some(problem) if matches!(problem.failure, Failure::Refused(Problem::NotEnrolled | Problem::Revoked)) => {
+                Ok(())
+            }
             Some(problem) if !link.online => Err(views::backlog_error(&problem)),
             _ => Ok(()),
         }
@@ -160,18 +165,21 @@ impl Workstation {
         let (name, use_keyring) = (profile.name.clone(), self.places.keyring);
         let opening = tokio::task::spawn_blocking(move || {
             let moved = told.then(|| SqliteJournal::set_aside(&path, Utc::now())).transpose()?;
-            let opened = open_journal(&path, &name, use_keyring).and_then(|(journal, key, kept_in)| {
+            let opened = open_journal(&path, &name, use_keyring).and_then(|(journal, vault, secrets, kept_in)| {
+                let journal_key = secrets.journal_key.clone();
+                let in_file = Arc::new(AtomicBool::new(matches!(kept_in, KeptIn::File(_))));
                 let (station, task) = countersign_station::start(Parts {
                     settings,
                     journal,
                     backlog,
                     machine,
                     app_version: env!("CARGO_PKG_VERSION").to_owned(),
-                    thresholds: Thresholds::default(),
+                    keys: keys(&secrets),
+                    keep_enrolment: keep_enrolment(vault, secrets, Arc::clone(&in_file)),
                     // Two workstations that lost the network together should not come back together.
                     seed: Uuid::new_v4().as_u64_pair().0,
                 })?;
-                Ok((station, task, key, kept_in))
+                Ok((Running { station, task: Some(task), journal_key, password, keys_in_file: in_file }, kept_in))
             });
             Ok((moved, opened))
         });
@@ -184,7 +192,7 @@ impl Workstation {
                 moved.display()
             ));
         }
-        let (station, task, journal_key, kept_in) = opened.map_err(|problem| self.not_opened(profile, &problem))?;
+        let (running, kept_in) = opened.map_err(|problem| self.not_opened(profile, &problem))?;
         if let (KeptIn::File(file), true) = (&kept_in, self.places.keyring) {
             self.notice(format!(
                 "The keys of this workstation are in a file, {}, because no keyring answered; who can read this file can read the journal. They move into the keyring when it answers at the next start.",
@@ -193,8 +201,9 @@ impl Workstation {
         }
         tracing::info!(event = "opened", profile = profile.name);
         let mut current = self.current();
-        current.running = Some(Running { station, task: Some(task), journal_key, password });
+        current.running = Some(running);
         current.trouble = None;
+        current.leaving = None;
         drop(current);
         self.changed();
         Ok(())
@@ -262,7 +271,7 @@ fn open_journal(
     path: &Path,
     profile: &str,
     use_keyring: bool,
-) -> Result<(Box<dyn Journal>, JournalKey, KeptIn), JournalError> {
+) -> Result<(Box<dyn Journal>, Vault, Secrets, KeptIn), JournalError> {
     let vault = Vault::new(profile, path.parent().unwrap_or(Path::new(".")), use_keyring);
     // Keys and identity are made here: randomness belongs to the edge.
     let (secrets, kept_in) =
@@ -270,7 +279,27 @@ fn open_journal(
             JournalError { operation: "open", fault: JournalFault::Key, message: problem.to_string() }
         })?;
     let journal = SqliteJournal::open(path, &secrets.journal_key, WorkstationId(Uuid::new_v4()))?;
-    Ok((Box::new(journal), secrets.journal_key, kept_in))
+    Ok((Box::new(journal), vault, secrets, kept_in))
+}
+
+/// What decisions are signed and sealed with.
+fn keys(secrets: &Secrets) -> Keys {
+    let enrolment = secrets.sealing.as_ref().map(|sealing| Enrolment {
+        number: sealing.enrolment,
+        secret: SecretBox::new(Box::new(*sealing.secret.expose())),
+    });
+    Keys::new(secrets.signing_seed.expose(), enrolment)
+}
+
+/// Puts what is agreed at an enrolment where the other keys are.
+fn keep_enrolment(vault: Vault, secrets: Secrets, in_file: Arc<AtomicBool>) -> KeepEnrolment {
+    Arc::new(move |enrolment| {
+        let sealing = Sealing { enrolment: enrolment.number, secret: Secret::new(enrolment.secret.expose_secret()) };
+        let secrets = Secrets { sealing: Some(sealing), ..secrets.clone() };
+        let kept_in = vault.keep(&secrets).map_err(|problem| problem.to_string())?;
+        in_file.store(matches!(kept_in, KeptIn::File(_)), Ordering::Relaxed);
+        Ok(())
+    })
 }
 
 fn find(profiles: &[Profile], name: &str) -> Result<Profile, CommandError> {
@@ -281,7 +310,7 @@ fn find(profiles: &[Profile], name: &str) -> Result<Profile, CommandError> {
     })
 }
 
-fn closing() -> CommandError {
+pub(super) fn closing() -> CommandError {
     error("CLOSING", "Countersign is closing.")
 }
 

@@ -3,13 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use countersign_domain::hash;
+use countersign_domain::id::{BatchId, WorkstationId};
 use countersign_domain::settings::Settings;
-use countersign_wire::{Needs, Profile, TlsMode};
+use countersign_domain::sign_off::{Decision, SignOff};
+use countersign_engine::port::{Entry, Journal as _, Stage, Write};
+use countersign_journal::SqliteJournal;
+use countersign_station::Vault;
+use countersign_wire::{LeavingReason, Needs, Profile, TlsMode};
 use secrecy::SecretString;
+use uuid::Uuid;
 
 use super::{Closed, Workstation};
 use crate::args::Places;
 use crate::profile;
+use crate::views::samples::{at, item};
 
 /// Nobody listens at the reserved port 1: every attempt to connect fails at once.
 fn unreachable(name: &str) -> Profile {
@@ -27,8 +35,13 @@ fn unreachable(name: &str) -> Profile {
 }
 
 fn workstation(home: &Path, wanted: Option<&str>) -> Arc<Workstation> {
-    let places =
-        Places { config_dir: home.join("config"), data_dir: home.join("data"), keyring: false, instance: None };
+    let places = Places {
+        config_dir: home.join("config"),
+        data_dir: home.join("data"),
+        export_dir: home.to_owned(),
+        keyring: false,
+        instance: None,
+    };
     // With a password from the surroundings the keyring is never asked.
     let unattended = Some(SecretString::from("secret"));
     Arc::new(Workstation::new(Settings::default(), places, wanted.map(str::to_owned), unattended))
@@ -177,5 +190,113 @@ async fn a_journal_whose_key_is_gone_is_told_and_opens_once_the_key_is_back() {
     std::fs::write(&keys, kept).expect("a writable directory");
     assert_eq!(second.connect("a", None, false).await.expect_err("nobody listens").code, "UNREACHABLE");
     assert!(second.running().await.is_some());
+    second.close().await;
+}
+
+/// Puts a decision into a journal that nobody has open, as if it had been signed offline.
+fn sign_offline(file: &Path, name: &str) {
+    let vault = Vault::new(name, file.parent().expect("a directory"), false);
+    let (secrets, _) = vault.find().expect("readable keys").expect("keys");
+    let mut journal =
+        SqliteJournal::open(file, &secrets.journal_key, WorkstationId(Uuid::nil())).expect("a journal that is free");
+    let item = item(1, "12.00", "bob");
+    let sign_off = SignOff {
+        key: hash::sign_off_key(&item.key, item.content, Decision::Approve, "alice"),
+        exception: item.id,
+        content: item.content,
+        epoch: item.epoch,
+        decision: Decision::Approve,
+        reason: None,
+        comment: None,
+        decided_at: at(9),
+        policy_version: 1,
+        seal: None,
+    };
+    let entry = Entry {
+        ordinal: 1,
+        batch: BatchId(Uuid::nil()),
+        sign_off,
+        item,
+        stage: Stage::Ready,
+        attempts: 0,
+        answer: None,
+        problem: None,
+        offline: true,
+        settled_at: None,
+    };
+    journal.write(&Write::Signed(vec![entry])).expect("a writable journal");
+}
+
+#[tokio::test]
+async fn who_signs_out_comes_back_to_the_profile_and_may_remove_what_is_left() {
+    let home = tempfile::tempdir().expect("a temporary directory");
+    with_profiles(home.path(), &["a"]).await;
+    let workstation = workstation(home.path(), None);
+    workstation.start().await;
+    assert!(workstation.session().await.keys_in_file);
+    let in_use = workstation.remove_everything("a", None).await.expect_err("a profile in use");
+    assert_eq!(in_use.code, "NOT_LEFT");
+    assert!(journal(home.path(), "a").exists());
+
+    workstation.sign_out().await.expect("a station that runs");
+    let session = workstation.session().await;
+    assert_eq!((session.needs, session.profile.map(|profile| profile.name)), (Needs::Profile, Some("a".into())));
+    let leaving = session.leaving.expect("what is left");
+    assert_eq!((leaving.reason, leaving.unsent), (LeavingReason::SignedOut, 0));
+    assert!(leaving.message.contains("removed from this computer"), "{}", leaving.message);
+
+    let reply = workstation.remove_everything("a", None).await.expect("nothing is unsent");
+    assert!(reply.message.contains("of a were removed"), "{}", reply.message);
+    let file = journal(home.path(), "a");
+    assert!(!file.exists() && !file.with_file_name("keys.json").exists());
+    assert_eq!(workstation.session().await.leaving, None);
+    // The settings of the connection stay, and a new journal begins empty.
+    assert_eq!(workstation.connect("a", None, false).await.expect_err("nobody listens").code, "UNREACHABLE");
+    assert!(file.exists());
+    workstation.close().await;
+}
+
+#[tokio::test]
+async fn unsent_decisions_are_removed_only_with_the_digest_of_their_export() {
+    let home = tempfile::tempdir().expect("a temporary directory");
+    with_profiles(home.path(), &["a"]).await;
+    let first = workstation(home.path(), None);
+    first.start().await;
+    first.close().await;
+    let file = journal(home.path(), "a");
+    sign_offline(&file, "a");
+
+    let settings = Settings { drain_timeout_s: 5, ..Settings::default() };
+    let places = Places {
+        config_dir: home.path().join("config"),
+        data_dir: home.path().join("data"),
+        export_dir: home.path().to_owned(),
+        keyring: false,
+        instance: None,
+    };
+    let second = Arc::new(Workstation::new(settings, places, None, Some(SecretString::from("secret"))));
+    second.start().await;
+    let (signed_out, ()) = tokio::join!(second.sign_out(), second.close_now());
+    signed_out.expect("a station that runs");
+    assert_eq!(second.session().await.leaving.map(|leaving| leaving.unsent), Some(1));
+
+    let refused = second.remove_everything("a", None).await.expect_err("a decision that is here alone");
+    assert!(refused.message.contains("1 unanswered decisions"), "{}", refused.message);
+    let wrong = second.remove_everything("a", Some(hash::sha256(b"another"))).await.expect_err("another export");
+    assert_eq!(wrong, refused);
+    assert!(file.exists());
+
+    let export = second.export_outbox("a").await.expect("a writable directory");
+    assert_eq!(export.count, 1);
+    let text = std::fs::read_to_string(&export.path).expect("the export");
+    assert_eq!(text.lines().count(), 2);
+    assert!(text.ends_with(&format!("{{\"count\":1,\"sha256\":\"{}\"}}\n", export.sha256)), "{text}");
+    let leaving = second.session().await.leaving.expect("still left");
+    assert_eq!(leaving.export.as_ref(), Some(&export));
+
+    let digest = export.sha256.parse().expect("a digest");
+    second.remove_everything("a", Some(digest)).await.expect("an acknowledged export");
+    assert!(!file.exists());
+    assert!(Path::new(&export.path).exists());
     second.close().await;
 }

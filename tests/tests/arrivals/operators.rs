@@ -52,9 +52,9 @@ async fn the_status_says_what_the_tables_hold() -> anyhow::Result<()> {
     let mut items = lease(&backlog, workstation, 40).await?.items;
     // What stays undecided holds up the effects of what is behind it.
     let undecided = items.remove(0);
-    let mut batch: Vec<_> = items.iter().map(|item| decision(item, &alice, Decision::Approve)).collect();
-    batch[0] = decision(&items[0], &alice, Decision::Reject);
-    let answers = backlog.sign_off(workstation, &batch).await?;
+    let mut batch: Vec<_> = items.iter().map(|item| decision(item, &alice, workstation, Decision::Approve)).collect();
+    batch[0] = decision(&items[0], &alice, workstation, Decision::Reject);
+    let answers = backlog.sign_off(workstation, &batch).await?.answers;
     assert!(answers.iter().all(|answer| answer.outcome.accepted()), "{answers:?}");
     let status = admin.json(&["status"]).await?;
     for (pointer, sql) in [
@@ -135,7 +135,7 @@ async fn a_reviewer_is_added_listed_and_disabled() -> anyhow::Result<()> {
     let audited =
         "SELECT string_agg(event, ' ' ORDER BY chain_seq) FROM countersign.audit_event WHERE event LIKE 'REVIEWER%'";
     let audited: String = sqlx::query_scalar(audited).fetch_one(&installation.owner).await?;
-    assert_eq!(audited, "REVIEWER_ADDED REVIEWER_DISABLED");
+    assert_eq!(audited, "REVIEWER_SET REVIEWER_DISABLED");
     // Roles belong to the whole server, which outlives this test.
     sqlx::raw_sql(AssertSqlSafe(format!("DROP ROLE \"{login}\""))).execute(&installation.owner).await?;
     Ok(())

@@ -44,6 +44,8 @@ impl<'a> App<'a> {
             .env("GDK_BACKEND", "x11")
             .env("NO_AT_BRIDGE", "1")
             .env("WEBKIT_DISABLE_COMPOSITING_MODE", "1")
+            // Exports go to where a reviewer finds them.
+            .env("HOME", home.directory())
             .env("COUNTERSIGN_CONFIG_DIR", home.config_dir())
             .env("COUNTERSIGN_DATA_DIR", home.data_dir())
             // An empty one is none.
@@ -119,6 +121,16 @@ impl<'a> App<'a> {
         .map(drop)
     }
 
+    /// Waits for an element and answers one of its attributes.
+    pub(crate) async fn attribute(&self, css: &str, name: &str, within: Duration) -> anyhow::Result<String> {
+        until(css, within, async || {
+            let script = format!("return document.querySelector(arguments[0])?.getAttribute('{name}') ?? null");
+            let found = self.ask(&script, css).await?;
+            Ok(found.and_then(|found| found.as_str().map(str::to_owned)))
+        })
+        .await
+    }
+
     pub(crate) async fn click(&self, test_id: &str) -> anyhow::Result<()> {
         self.window.find(By::Css(format!(r#"[data-testid="{test_id}"]"#))).await?.click().await?;
         Ok(())
@@ -176,6 +188,7 @@ impl<'a> App<'a> {
         self.see(r#"[data-testid="approve"]:not([disabled])"#, within).await?;
         self.window.action_chain().send_keys("a").perform().await?;
         self.see(r#"[data-testid="sign-confirm"]:not([disabled])"#, within).await?;
+        self.see(r#"[data-testid="preflight-COMMITTED"]"#, within).await?;
         self.window.action_chain().key_down(Key::Control).send_keys(Key::Enter).key_up(Key::Control).perform().await?;
         Ok(())
     }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use anyhow::ensure;
 use countersign_admin::{Database, enqueue, migrate, reviewer};
+use countersign_testkit::enrolment;
 use countersign_testkit::postgres::TestDatabase;
 use sqlx::{Connection as _, PgConnection};
 
@@ -64,6 +66,43 @@ impl Backlog {
                   + (SELECT count(*) FROM (SELECT FROM countersign.posting GROUP BY exception_id HAVING count(*) > 1) twice)",
         )
         .await
+    }
+
+    /// The workstation that asks to be confirmed, and the fingerprint of its key as the database computes it.
+    pub(crate) async fn asking(&self) -> anyhow::Result<(String, String)> {
+        let mut connection = PgConnection::connect(&self.database.admin_url()).await?;
+        let asking = sqlx::query_as(
+            "SELECT k.workstation::text, left(encode(sha256(k.public_key), 'hex'), 16)
+             FROM countersign.workstation_key k WHERE k.confirmed_at IS NULL",
+        )
+        .fetch_one(&mut connection)
+        .await?;
+        connection.close().await?;
+        Ok(asking)
+    }
+
+    /// Confirms the workstation that asks for it, as a supervisor who compared its fingerprint.
+    pub(crate) async fn confirm(&self) -> anyhow::Result<()> {
+        let mut connection = PgConnection::connect(&self.database.admin_url()).await?;
+        let confirmed = enrolment::confirm_all(&mut connection).await?;
+        connection.close().await?;
+        ensure!(confirmed == 1, "{confirmed} workstations were confirmed");
+        Ok(())
+    }
+
+    /// Revokes the reviewer's workstation, as a supervisor who was told that it is lost.
+    pub(crate) async fn revoke(&self) -> anyhow::Result<()> {
+        let mut connection = PgConnection::connect(&self.database.admin_url()).await?;
+        let revoked: bool = sqlx::query_scalar(
+            "SELECT countersign.workstation_revoke(w.id, 'It was left on a train.') FROM countersign.workstation w
+             WHERE w.reviewer = $1",
+        )
+        .bind(&self.user)
+        .fetch_one(&mut connection)
+        .await?;
+        connection.close().await?;
+        ensure!(revoked, "the workstation was revoked before");
+        Ok(())
     }
 
     pub(crate) async fn leases_held(&self) -> anyhow::Result<i64> {

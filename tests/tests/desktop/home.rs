@@ -1,6 +1,6 @@
 //! What a workstation keeps on its disk.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use countersign_testkit::proxy::CuttingProxy;
 
@@ -32,12 +32,39 @@ impl Home {
         Self { password: None, ..self }
     }
 
+    pub(crate) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
     pub(crate) fn config_dir(&self) -> PathBuf {
         self.directory.path().join("config")
     }
 
     pub(crate) fn data_dir(&self) -> PathBuf {
         self.directory.path().join("data")
+    }
+
+    /// What was exported for the reviewer.
+    pub(crate) fn export(&self) -> anyhow::Result<Option<String>> {
+        for file in std::fs::read_dir(self.directory())? {
+            let file = file?.path();
+            if file.extension().is_some_and(|extension| extension == "jsonl") {
+                return Ok(Some(std::fs::read_to_string(file)?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The journals and the keys beside them.
+    pub(crate) fn journals(&self) -> anyhow::Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for profile in std::fs::read_dir(self.data_dir())? {
+            let profile = profile?.path();
+            found.extend(
+                ["journal.db", "keys.json"].map(|name| profile.join(name)).into_iter().filter(|file| file.is_file()),
+            );
+        }
+        Ok(found)
     }
 
     /// An empty one is none.

@@ -4,6 +4,7 @@ use countersign_domain::hash;
 use countersign_domain::id::ExceptionId;
 use countersign_domain::sign_off::{Decision, SignOff};
 use countersign_engine::port::{Backlog as _, Held, LeasedItem};
+use countersign_testkit::enrolment::sealed;
 use countersign_testkit::generate::Arrival;
 use countersign_testkit::installation::Installation;
 use countersign_tests::calls::{decision, lease};
@@ -14,17 +15,25 @@ use sqlx::{AssertSqlSafe, PgPool};
 async fn not_even_the_owner_rewrites_what_happened() -> anyhow::Result<()> {
     let installation = Installation::create().await?;
     mixed_run(&installation).await?;
-    let (append_only, kept) =
-        (["audit_event", "sign_off", "posting", "routing", "exception_content"], ["dead_letter", "exception"]);
+    let (append_only, kept) = (
+        ["audit_event", "sign_off", "posting", "routing", "exception_content", "receipt", "policy_version"],
+        ["dead_letter", "exception"],
+    );
     let mut statements = Vec::new();
     for table in append_only.iter().chain(&kept) {
         assert!(count(&installation.owner, table).await? > 0, "{table} has something to lose");
         statements.push((table, format!("DELETE FROM countersign.{table}")));
         statements.push((table, format!("TRUNCATE countersign.{table} CASCADE")));
     }
-    for (table, column) in
-        append_only.iter().zip(["outcome = 'X'", "reviewer = 'x'", "amount = 0", "routed_to = 'x'", "body = ''"])
-    {
+    for (table, column) in append_only.iter().zip([
+        "outcome = 'X'",
+        "reviewer = 'x'",
+        "amount = 0",
+        "routed_to = 'x'",
+        "body = ''",
+        "reviewer = 'x'",
+        "comment = 'x'",
+    ]) {
         statements.push((table, format!("UPDATE countersign.{table} SET {column}")));
         statements.push((table, format!("UPDATE countersign.{table} SET {column} WHERE false")));
     }
@@ -48,7 +57,7 @@ async fn the_audit_chains_recompute_from_their_records_and_every_change_has_one(
     let pairs = [
         ("an exception and its arrival", "SELECT (SELECT count(*) FROM countersign.exception) = (SELECT count(*) FROM countersign.audit_event WHERE event = 'ARRIVED')"),
         ("a version and its record", "SELECT (SELECT count(*) FROM countersign.exception_content) = (SELECT count(*) FROM countersign.audit_event WHERE event IN ('ARRIVED', 'CORRECTED'))"),
-        ("a sign-off and its record", "SELECT (SELECT count(*) FROM countersign.sign_off) = (SELECT count(*) FROM countersign.audit_event WHERE event = 'SIGNED' AND outcome IN ('COMMITTED', 'HELD'))"),
+        ("a sign-off and its record", "SELECT (SELECT count(*) FROM countersign.sign_off) = (SELECT count(*) FROM countersign.audit_event WHERE event = 'SIGNED' AND outcome IN ('COMMITTED', 'HELD', 'AWAITING_SECOND'))"),
         ("an effect and its record", "SELECT (SELECT count(*) FROM countersign.posting) + (SELECT count(*) FROM countersign.routing)
             = (SELECT count(*) FROM countersign.audit_event WHERE outcome = 'COMMITTED' AND event IN ('SIGNED', 'EFFECT'))"),
         ("a dead letter and its record", "SELECT (SELECT count(*) FROM countersign.dead_letter) = (SELECT count(*) FROM countersign.audit_event WHERE event = 'DEAD_LETTERED')"),
@@ -58,13 +67,13 @@ async fn the_audit_chains_recompute_from_their_records_and_every_change_has_one(
         assert!(sqlx::query_scalar::<_, bool>(sql).fetch_one(&installation.owner).await?, "{what}");
     }
     let refusals: Vec<String> = sqlx::query_scalar(
-        "SELECT DISTINCT outcome FROM countersign.audit_event WHERE event = 'SIGNED' AND outcome NOT IN ('COMMITTED', 'HELD') ORDER BY 1",
+        "SELECT DISTINCT outcome FROM countersign.audit_event WHERE event = 'SIGNED' AND outcome NOT IN ('COMMITTED', 'HELD', 'AWAITING_SECOND') ORDER BY 1",
     )
     .fetch_all(&installation.owner)
     .await?;
     assert_eq!(
         refusals,
-        ["ALREADY_DECIDED", "KEY_REUSED", "LEASE_SUPERSEDED", "NOT_ELIGIBLE", "PREPARER", "STALE_VERSION"]
+        ["ALREADY_DECIDED", "FORGED", "KEY_REUSED", "LEASE_SUPERSEDED", "NOT_ELIGIBLE", "PREPARER", "STALE_VERSION"]
     );
     Ok(())
 }
@@ -96,8 +105,8 @@ async fn whoever_gets_around_the_triggers_is_found_out() -> anyhow::Result<()> {
         ("a removed chain", "DELETE FROM countersign.audit_event WHERE partition_key = 'c'", "the stream ends at 0"),
         (
             "an invented record",
-            "INSERT INTO countersign.audit_event (partition_key, chain_seq, at, event, actor, chain_hash)
-            VALUES ('ghost', 1, clock_timestamp(), 'SIGNED', 'nobody', '\\x00')",
+            "INSERT INTO countersign.audit_event (partition_key, chain_seq, at, event, actor, chain_hash, key_id, mac)
+            VALUES ('ghost', 1, clock_timestamp(), 'SIGNED', 'nobody', '\\x00', 1, '\\x00')",
             "it has no head",
         ),
     ] {
@@ -136,13 +145,17 @@ async fn mixed_run(installation: &Installation) -> anyhow::Result<()> {
     };
     let (a, b, c) = (of("a"), of("b"), of("c"));
     // Held behind the first, then released by it; rejected; sent twice; decided otherwise; with other words; a ghost.
-    hers.sign_off(her_desk, &[decision(&a[2], &alice, Decision::Approve), decision(&a[1], &alice, Decision::Reject)])
-        .await?;
-    let first = decision(&a[0], &alice, Decision::Approve);
-    hers.sign_off(her_desk, &[first.clone(), decision(&a[0], &alice, Decision::Reject)]).await?;
-    let other_words = SignOff { comment: Some("other words".to_owned()), ..first.clone() };
+    hers.sign_off(
+        her_desk,
+        &[decision(&a[2], &alice, her_desk, Decision::Approve), decision(&a[1], &alice, her_desk, Decision::Reject)],
+    )
+    .await?;
+    let first = decision(&a[0], &alice, her_desk, Decision::Approve);
+    hers.sign_off(her_desk, &[first.clone(), decision(&a[0], &alice, her_desk, Decision::Reject)]).await?;
+    let forged = SignOff { comment: Some("other words".to_owned()), ..first.clone() };
+    let other_words = sealed(forged.clone(), &Arrival::new(0, "a").key(), &alice.user, her_desk);
     let ghost = SignOff { exception: ExceptionId(i64::MAX), ..first.clone() };
-    hers.sign_off(her_desk, &[first, other_words, ghost]).await?;
+    hers.sign_off(her_desk, &[first, other_words, forged, ghost]).await?;
     // One that she prepared, and one that changes after she saw it.
     let own = LeasedItem {
         id: ExceptionId(c[3].id.0 + 1),
@@ -150,9 +163,9 @@ async fn mixed_run(installation: &Installation) -> anyhow::Result<()> {
         ..c[3].clone()
     };
     let own = LeasedItem { content: hash::content_hash(&own.body), ..own };
-    hers.sign_off(her_desk, &[decision(&own, &alice, Decision::Approve)]).await?;
+    hers.sign_off(her_desk, &[decision(&own, &alice, her_desk, Decision::Approve)]).await?;
     installation.enqueue(&[Arrival { revision: 2, ..Arrival::new(20, "c") }.body()]).await?;
-    hers.sign_off(her_desk, &[decision(&c[0], &alice, Decision::Approve)]).await?;
+    hers.sign_off(her_desk, &[decision(&c[0], &alice, her_desk, Decision::Approve)]).await?;
     // One partition is given back, the others lapse; he takes what he gets, and her late decision is superseded.
     let held = |partition: &str| -> Vec<Held> {
         let found = leased.partitions.iter().filter(|one| one.partition.0 == partition);
@@ -163,8 +176,8 @@ async fn mixed_run(installation: &Installation) -> anyhow::Result<()> {
     hers.renew(her_desk, &held("a"), 60_000).await?;
     let taken = lease(&his, his_desk, 50).await?;
     let his_b = taken.items.iter().find(|item| item.partition.0 == "b").expect("it lapsed and was free");
-    his.sign_off(his_desk, &[decision(his_b, &bob, Decision::Reject)]).await?;
-    hers.sign_off(her_desk, &[decision(&b[0], &alice, Decision::Approve)]).await?;
+    his.sign_off(his_desk, &[decision(his_b, &bob, his_desk, Decision::Reject)]).await?;
+    hers.sign_off(her_desk, &[decision(&b[0], &alice, her_desk, Decision::Approve)]).await?;
     Ok(())
 }
 

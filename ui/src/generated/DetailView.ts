@@ -44,6 +44,10 @@ evidence: Array<EvidenceField>,
  */
 facts: Array<Fact>, 
 /**
+ * What decides whether it can be signed: signatures, dates, the period and the policy.
+ */
+control: Array<Fact>, 
+/**
  * The payload, indented JSON.
  */
 payload: string, };

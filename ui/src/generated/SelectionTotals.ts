@@ -18,6 +18,14 @@ missing: Array<string>,
  */
 totals: Array<CurrencyTotal>, 
 /**
+ * In how many partitions they are.
+ */
+partitions: number, 
+/**
+ * How many exceptions of the deck are in these partitions: what is given back or handed over with the selection.
+ */
+with_partitions: number, 
+/**
  * Ids that belong to a group of which other items are not selected; a group is signed whole.
  */
 split_groups: Array<string>, 

@@ -1,15 +1,19 @@
 //! The command line, and what each command calls.
 
+mod dispatch;
+mod operators;
+mod values;
+
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
+use countersign_admin::audit::{AuditCommand, ReceiptCommand};
 use countersign_admin::enqueue::{self, EnqueueReport};
-use countersign_admin::reviewer::{self, Added};
 use countersign_admin::text::{shown, shown_json};
-use countersign_admin::{AdminError, Database, dead_letters, migrate, status};
+use countersign_admin::{AdminError, Database, Needs, dead_letters, migrate, status};
 use secrecy::SecretString;
 use serde::Serialize;
 use tokio::fs::File;
@@ -35,7 +39,7 @@ pub(crate) struct Arguments {
 enum Command {
     /// Bring the database to this release's schema
     Migrate,
-    /// Take in arrivals, one JSON document a line
+    /// Take in arrivals, one JSON document a line; it fails if no line is taken in or known, and some are refused
     Enqueue {
         /// The file, or - for standard input
         file: OsString,
@@ -47,37 +51,17 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Say who may sign
-    #[command(subcommand)]
-    Reviewer(ReviewerCommand),
+    #[command(flatten)]
+    Supervise(operators::Supervise),
     /// Look at arrivals that did not get in
     #[command(subcommand)]
     DeadLetters(DeadLettersCommand),
-}
-
-#[derive(Debug, Subcommand)]
-enum ReviewerCommand {
-    /// Make a login a reviewer, or make it one again
-    Add {
-        /// The database login
-        login: String,
-        /// The name shown to colleagues; the login, if it is left out
-        #[arg(long)]
-        name: Option<String>,
-        /// Create the login too; its password is asked for, or taken from the variable `COUNTERSIGN_NEW_PASSWORD`
-        #[arg(long)]
-        create_login: bool,
-    },
-    /// List the reviewers
-    List {
-        #[command(flatten)]
-        output: Output,
-    },
-    /// Take a reviewer's rights away; what they signed stands
-    Disable {
-        /// The database login
-        login: String,
-    },
+    /// Prove what happened
+    #[command(subcommand)]
+    Audit(AuditCommand),
+    /// Look at the receipts of sign-off calls
+    #[command(subcommand)]
+    Receipt(ReceiptCommand),
 }
 
 #[derive(Debug, Subcommand)]
@@ -90,6 +74,20 @@ enum DeadLettersCommand {
         #[command(flatten)]
         output: Output,
     },
+}
+
+impl Command {
+    /// Whose command it is.
+    fn needs(&self) -> Needs {
+        match self {
+            Self::Migrate | Self::Audit(AuditCommand::ExportKeys { .. } | AuditCommand::RotateKey) => Needs::Owner,
+            // They say it themselves.
+            Self::Audit(_) | Self::Receipt(_) => Needs::Unsaid,
+            Self::Enqueue { .. } => Needs::Producer,
+            Self::Status { .. } | Self::DeadLetters(_) => Needs::Reader,
+            Self::Supervise(command) => command.needs(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Args)]
@@ -116,38 +114,28 @@ pub(crate) async fn run(arguments: Arguments) -> Result<String, AdminError> {
     let Some(url) = arguments.database_url else {
         return Err(AdminError::Url("none is given: use --database-url or the variable DATABASE_URL".to_owned()));
     };
-    let database = Database::from_url(url.expose_secret())?;
+    let database = Database::from_url(url.expose_secret())?.needing(arguments.command.needs());
     match arguments.command {
+        Command::Audit(command) => command.run(&database).await,
+        Command::Receipt(command) => command.run(&database).await,
         Command::Migrate => Ok(migrate::describe(&migrate::migrate(&database).await?)),
         Command::Enqueue { file, output } => {
             let origin = if file == *"-" { "standard input".into() } else { file.to_string_lossy().into_owned() };
             let reader = open(&file, &origin).await?;
             let report = enqueue::enqueue_reader_with(&database, reader, &origin, progress()).await?;
-            output.of(&report, || enqueue::describe(&report, &origin))
+            let text = output.of(&report, || enqueue::describe(&report, &origin))?;
+            if !report.kept_out() {
+                return Ok(text);
+            }
+            // The error and the exit code stand, whether anybody reads this or not.
+            let _ = io::stdout().lock().write_all(text.as_bytes());
+            Err(AdminError::Request(format!("nothing of {} went in: every line was refused", shown(&origin))))
         }
         Command::Status { output } => {
             let status = status::status(&database).await?;
             output.of(&status, || status::describe(&status))
         }
-        Command::Reviewer(ReviewerCommand::Add { login, name, create_login }) => {
-            let password = if create_login { Some(new_password(&login)?) } else { None };
-            let added = reviewer::add(&database, &login, name.as_deref(), password.as_ref()).await?;
-            let login = shown(&login);
-            Ok(match added {
-                Added::New => format!("{login} is a reviewer now.\n"),
-                Added::Again => format!("{login} is a reviewer again.\n"),
-                Added::Already => format!("{login} was a reviewer already.\n"),
-            })
-        }
-        Command::Reviewer(ReviewerCommand::List { output }) => {
-            let reviewers = reviewer::list(&database).await?;
-            output.of(&reviewers, || reviewer::describe(&reviewers))
-        }
-        Command::Reviewer(ReviewerCommand::Disable { login }) => {
-            let active = reviewer::disable(&database, &login).await?;
-            let login = shown(&login);
-            Ok(if active { format!("{login} may sign no more.\n") } else { format!("{login} was disabled already.\n") })
-        }
+        Command::Supervise(command) => dispatch::run(&database, command).await,
         Command::DeadLetters(DeadLettersCommand::List { limit, output }) => {
             let letters = dead_letters::list(&database, limit).await?;
             output.of(&letters, || dead_letters::describe(&letters))

@@ -10,7 +10,7 @@ use countersign_backlog::dial;
 use countersign_backlog::failure::{self, Step};
 use countersign_engine::port::{Failure, Problem};
 use sqlx::PgConnection;
-use sqlx::postgres::{PgConnectOptions, PgSslMode};
+use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgSslMode};
 use tokio::time::timeout;
 use url::Url;
 
@@ -19,12 +19,49 @@ use crate::AdminError;
 /// Looking the host up, connecting, TLS and logging in together.
 const CONNECT: Duration = Duration::from_secs(10);
 
+/// Who may do what is to be done here: what an operator hears who may not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Needs {
+    /// It is not known, or said elsewhere.
+    #[default]
+    Unsaid,
+    /// The owner of the database, who migrated it.
+    Owner,
+    /// A supervisor.
+    Supervisor,
+    /// A supervisor or an auditor.
+    Reader,
+    /// A producer.
+    Producer,
+}
+
+impl Needs {
+    fn hint(self) -> &'static str {
+        match self {
+            Self::Unsaid => "",
+            Self::Owner => {
+                ". It takes the owner of the database, who ran `countersign-admin migrate` and may create roles"
+            }
+            Self::Supervisor => {
+                ". It takes the role countersign_supervisor (`countersign-admin role grant LOGIN supervisor`)"
+            }
+            Self::Reader => {
+                ". It takes the role countersign_supervisor or countersign_auditor (`countersign-admin role grant`)"
+            }
+            Self::Producer => {
+                ". It takes the role countersign_producer (`countersign-admin role grant LOGIN producer`)"
+            }
+        }
+    }
+}
+
 /// A database, and who connects to it.
 #[derive(Clone)]
 pub struct Database {
     options: PgConnectOptions,
     certificates: Certificates,
     place: String,
+    needs: Needs,
 }
 
 /// Without the options: they hold the password.
@@ -42,6 +79,10 @@ impl Database {
     /// do `PGSSLROOTCERT`, `PGSSLCERT` and `PGSSLKEY` where the URL does not.
     pub fn from_url(url: &str) -> Result<Self, AdminError> {
         // The parser's words, never the URL's: it holds a password.
+        let scheme = Url::parse(url).map_err(|error| AdminError::Url(error.to_string()))?.scheme().to_owned();
+        if !matches!(scheme.as_str(), "postgres" | "postgresql") {
+            return Err(AdminError::Url("it is not PostgreSQL's: expected postgres://… or postgresql://…".to_owned()));
+        }
         let options: PgConnectOptions =
             url.parse().map_err(|error: sqlx::Error| AdminError::Url(failure::cause(&error)))?;
         let host = match options.get_socket() {
@@ -66,7 +107,13 @@ impl Database {
             ("tcp_keepalives_interval", "10"),
             ("tcp_keepalives_count", "3"),
         ]);
-        Ok(Self { options, certificates: certificates(url)?, place })
+        Ok(Self { options, certificates: certificates(url)?, place, needs: Needs::Unsaid })
+    }
+
+    /// The same, for what only some may do.
+    #[must_use]
+    pub fn needing(self, needs: Needs) -> Self {
+        Self { needs, ..self }
     }
 
     /// The database and its address, for messages.
@@ -92,12 +139,21 @@ impl Database {
 
     pub(crate) fn error(&self, operation: &'static str, step: Step, error: &sqlx::Error) -> AdminError {
         let place = self.place.clone();
-        let cause = failure::cause(error);
+        let mut cause = failure::cause(error);
+        if let Some(hint) =
+            error.as_database_error().and_then(|answer| answer.try_downcast_ref::<PgDatabaseError>()?.hint())
+        {
+            cause = format!("{cause}. {hint}");
+        }
         match failure::failure_of(step, error) {
             Failure::Offline
             | Failure::Transient
             | Failure::Refused(Problem::Tls | Problem::BadPassword | Problem::NoDatabase) => {
                 AdminError::Unreachable { place, cause }
+            }
+            _ if step != Step::Connect && lacks_right(error) => {
+                let cause = cause + self.needs.hint();
+                AdminError::Refused { operation, place, cause }
             }
             failure
                 if step != Step::Connect && (failure == Failure::Refused(Problem::NoSchema) || lacks_table(error)) =>
@@ -133,7 +189,15 @@ fn certificates(url: &str) -> Result<Certificates, AdminError> {
 }
 
 fn lacks_table(error: &sqlx::Error) -> bool {
-    error.as_database_error().and_then(sqlx::error::DatabaseError::code).as_deref() == Some("42P01")
+    has_code(error, "42P01")
+}
+
+pub(crate) fn lacks_right(error: &sqlx::Error) -> bool {
+    has_code(error, "42501")
+}
+
+fn has_code(error: &sqlx::Error, code: &str) -> bool {
+    error.as_database_error().and_then(sqlx::error::DatabaseError::code).as_deref() == Some(code)
 }
 
 #[cfg(test)]
@@ -175,10 +239,19 @@ mod tests {
 
     #[test]
     fn a_url_that_is_none_is_refused_without_being_repeated() {
-        for url in ["", "secret", "postgres://o:secret@db:x/close", "postgres://o:secret@db/close?sslmode=maybe"] {
+        for url in [
+            "",
+            "secret",
+            "postgres://o:secret@db:x/close",
+            "postgres://o:secret@db/close?sslmode=maybe",
+            "mysql://o:secret@db/close",
+            "o:secret@db/close",
+        ] {
             let error = Database::from_url(url).expect_err("no URL");
             assert!(!error.to_string().contains("secret"), "{error}");
             assert_eq!(error.exit_code(), 2);
+            assert_eq!(url.contains("postgres") || !url.contains('@'), !error.to_string().contains("not PostgreSQL's"));
         }
+        assert!(Database::from_url("postgresql://o@localhost/close").is_ok());
     }
 }

@@ -61,7 +61,7 @@ pub async fn list(database: &Database, limit: u32) -> Result<Vec<DeadLetter>, Ad
     let mut connection = database.connect().await?;
     sqlx::query_as(
         "SELECT id, first_at, last_at, times, origin, line, code, class, field, reason, idempotency_key, original_size \
-         FROM countersign.dead_letter ORDER BY last_at DESC, id DESC LIMIT $1",
+         FROM countersign.dead_letters ORDER BY last_at DESC, id DESC LIMIT $1",
     )
     .bind(i64::from(limit))
     .fetch_all(&mut connection)

@@ -44,6 +44,13 @@ pub struct EnqueueReport {
     pub dead_letters_seen_before: u64,
 }
 
+impl EnqueueReport {
+    /// Whether nothing was taken in or known already, though something was there: most likely it is the wrong input.
+    pub fn kept_out(&self) -> bool {
+        self.enqueued + self.corrected + self.duplicates == 0 && self.refused + self.conflicts > 0
+    }
+}
+
 /// Takes in everything that `reader` holds. `origin` names it in dead letters and messages.
 ///
 /// Each chunk is one transaction on the database's side, and what is in already is a duplicate: after an error, or a kill, the

@@ -1,16 +1,26 @@
 //! The operators' work, as functions: the binary `countersign-admin` puts a command line before them, the demo and the tests call
 //! them directly.
 //!
-//! They connect as the owner of the schema `countersign`, or, for [`enqueue`] alone, as a member of `countersign_producer`.
+//! [`migrate`] and [`role`] take the owner of the database. Everything else goes through the database's functions and views, for a
+//! member of `countersign_supervisor`; `countersign_producer` is enough for [`enqueue`], `countersign_auditor` for looking.
 
+pub mod audit;
 pub mod database;
 pub mod dead_letters;
 pub mod enqueue;
 pub mod error;
 pub mod migrate;
+pub mod partition;
+pub mod period;
+pub mod policy;
+pub mod receipt;
+pub mod reversal;
 pub mod reviewer;
+pub mod role;
+mod rows;
 pub mod status;
 pub mod text;
+pub mod workstation;
 
-pub use database::Database;
+pub use database::{Database, Needs};
 pub use error::AdminError;

@@ -15,7 +15,7 @@ async fn main() -> ExitCode {
     match command::run(Arguments::parse()).await {
         Ok(text) => print(&text),
         Err(error) => {
-            eprintln!("countersign-admin: {}", shown(&error.to_string()));
+            complain(&shown(&error.to_string()));
             ExitCode::from(error.exit_code())
         }
     }
@@ -25,9 +25,14 @@ async fn main() -> ExitCode {
 fn print(text: &str) -> ExitCode {
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            eprintln!("countersign-admin: cannot write the output: {error}");
+            complain(&format!("cannot write the output: {error}"));
             ExitCode::FAILURE
         }
         _ => ExitCode::SUCCESS,
     }
+}
+
+/// Says what is wrong, if anybody still listens: the exit code says it too.
+fn complain(words: &str) {
+    let _ = writeln!(io::stderr(), "countersign-admin: {words}");
 }

@@ -7,6 +7,7 @@ use countersign_backlog::migrate::{MigrateError, Report};
 use countersign_engine::port::Failure;
 use sqlx::Connection as _;
 
+use crate::database::lacks_right;
 use crate::{AdminError, Database};
 
 /// Applies every migration that is missing, or none.
@@ -17,7 +18,7 @@ pub async fn migrate(database: &Database) -> Result<Report, AdminError> {
     let _ = connection.close().await;
     outcome.map_err(|source| match source {
         MigrateError::Database { operation, source } | MigrateError::Failed { name: operation, source }
-            if failure::failure_of(Step::Version, &source) == Failure::Offline =>
+            if failure::failure_of(Step::Version, &source) == Failure::Offline || lacks_right(&source) =>
         {
             database.error(operation, Step::Version, &source)
         }

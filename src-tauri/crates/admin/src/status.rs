@@ -1,10 +1,14 @@
 //! How the close stands, in one look at the database.
 
+mod sessions;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::text::table;
 use crate::{AdminError, Database};
+
+pub use sessions::Session;
 
 /// Counts of one moment. No amounts: they belong to reviewers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +43,13 @@ pub struct Status {
     pub dead_letters: u64,
     /// Reviewers who may sign.
     pub reviewers: u64,
+    /// Approvals that wait for a second one.
+    pub awaiting_second: u64,
+    /// Workstations whose key waits for a supervisor.
+    pub workstations_waiting: u64,
+    /// Transactions that somebody left open, and that hold Countersign's tables.
+    #[serde(default)]
+    pub left_open: Vec<Session>,
 }
 
 /// Exceptions by state.
@@ -98,7 +109,7 @@ const COUNTS: &str = "
         SELECT e.state, e.kind,
                CASE WHEN e.state = 'PENDING' THEN width_bucket(extract(day FROM clock.now - e.submitted_at), ARRAY[31, 61, 91]::numeric[]) END AS age,
                count(*) AS n, min(e.submitted_at) FILTER (WHERE e.state = 'PENDING') AS oldest
-        FROM countersign.exception e CROSS JOIN clock GROUP BY 1, 2, 3
+        FROM countersign.exceptions e CROSS JOIN clock GROUP BY 1, 2, 3
     ), state AS (
         SELECT jsonb_build_object('pending', 0, 'approved', 0, 'rejected', 0, 'resolved', 0)
             || coalesce((SELECT jsonb_object_agg(lower(s.state), s.n)
@@ -116,15 +127,18 @@ const COUNTS: &str = "
         'at', to_jsonb(clock.now), 'schema_version', countersign.schema_version(),
         'exceptions', state.counts, 'kinds', kind.counts, 'pending_age', age.counts,
         'oldest_pending', (SELECT min(c.oldest) FROM counted c),
-        'leased', coalesce((SELECT sum(p.pending) FROM countersign.partition p WHERE p.lease_until > clock.now), 0),
+        'leased', coalesce((SELECT sum(p.pending) FROM countersign.partitions p WHERE p.lease_until > clock.now), 0),
         'held', coalesce((SELECT sum(c.n) FROM counted c WHERE c.state IN ('APPROVED', 'REJECTED')), 0),
-        'partitions_ready', (SELECT count(*) FROM countersign.partition p WHERE p.pending > 0 AND (p.lease_until IS NULL OR p.lease_until <= clock.now)),
-        'partitions_leased', (SELECT count(*) FROM countersign.partition p WHERE p.lease_until > clock.now),
-        'sign_offs', (SELECT count(*) FROM countersign.sign_off),
-        'postings', (SELECT count(*) FROM countersign.posting),
-        'routings', (SELECT count(*) FROM countersign.routing),
-        'dead_letters', (SELECT count(*) FROM countersign.dead_letter),
-        'reviewers', (SELECT count(*) FROM countersign.reviewer r WHERE r.active))::text
+        'partitions_ready', (SELECT count(*) FROM countersign.partitions p WHERE p.pending > 0 AND (p.lease_until IS NULL OR p.lease_until <= clock.now)),
+        'partitions_leased', (SELECT count(*) FROM countersign.partitions p WHERE p.lease_until > clock.now),
+        'sign_offs', (SELECT count(*) FROM countersign.sign_offs),
+        'postings', (SELECT count(*) FROM countersign.postings),
+        'routings', (SELECT count(*) FROM countersign.routings),
+        'dead_letters', (SELECT count(*) FROM countersign.dead_letters),
+        'reviewers', (SELECT count(*) FROM countersign.reviewers r WHERE r.active),
+        'awaiting_second', (SELECT count(*) FROM countersign.exceptions e WHERE e.first_by IS NOT NULL),
+        'workstations_waiting', (SELECT count(*) FROM countersign.workstation_keys k JOIN countersign.workstations w ON w.id = k.workstation
+                                 WHERE k.confirmed_at IS NULL AND w.revoked_at IS NULL))::text
     FROM clock, state, kind, age";
 
 /// Counts.
@@ -133,11 +147,12 @@ pub async fn status(database: &Database) -> Result<Status, AdminError> {
     let mut connection = database.connect().await?;
     let json: String =
         sqlx::query_scalar(COUNTS).fetch_one(&mut connection).await.map_err(database.refused(OPERATION))?;
-    serde_json::from_str(&json).map_err(|error| AdminError::Refused {
+    let status: Status = serde_json::from_str(&json).map_err(|error| AdminError::Refused {
         operation: OPERATION,
         place: database.place().to_owned(),
         cause: format!("the counts came in a form this release does not know: {error}"),
-    })
+    })?;
+    Ok(Status { left_open: sessions::left_open(database, &mut connection).await?, ..status })
 }
 
 /// The status in words.
@@ -160,8 +175,10 @@ pub fn describe(status: &Status) -> String {
         ("Sign-offs", status.sign_offs.to_string()),
         ("Effects", format!("{} posted, {} returned to matching", status.postings, status.routings)),
         ("Dead letters", status.dead_letters.to_string()),
+        ("Awaiting a second", format!("{} approved once", status.awaiting_second)),
         ("Reviewers", format!("{} active", status.reviewers)),
+        ("Workstations", format!("{} wait for confirmation", status.workstations_waiting)),
         ("Schema", format!("version {}", status.schema_version)),
     ];
-    table(&rows.map(|(name, value)| vec![name.to_owned(), value]))
+    table(&rows.map(|(name, value)| vec![name.to_owned(), value])) + &sessions::describe(&status.left_open)
 }

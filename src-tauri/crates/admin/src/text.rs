@@ -26,10 +26,10 @@ fn escaped(text: &str, escape: impl Fn(char) -> String) -> String {
     })
 }
 
-/// Control characters, line separators, and the marks that turn the direction of writing. All of them are below U+10000.
-fn hides(character: char) -> bool {
+/// Control characters, line separators, what has no width, and the marks that turn the direction of writing. All of them are below U+10000.
+pub(crate) fn hides(character: char) -> bool {
     character.is_control()
-        || matches!(character, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+        || matches!(character, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 /// A table with its columns aligned; the first row is its head.

@@ -141,6 +141,8 @@ pub fn at(options: PgConnectOptions, host: &str, port: u16) -> PgConnectOptions 
 /// not held for hours. (On the client's side [`Timing::answer`] does the same.)
 fn bounded(options: PgConnectOptions, timing: &Timing) -> PgConnectOptions {
     options.options([
+        // The functions refuse any other, whatever the server or the login is set to.
+        ("default_transaction_isolation", "read committed".to_owned()),
         ("statement_timeout", milliseconds(timing.statement)),
         ("lock_timeout", milliseconds(timing.lock)),
         ("idle_in_transaction_session_timeout", milliseconds(timing.statement)),

@@ -44,6 +44,8 @@ pub fn sqlstate(step: Step, code: &str, message: &str) -> Failure {
         "3D000" => Failure::Refused(Problem::NoDatabase),
         "CS001" => Failure::Refused(Problem::NotAReviewer),
         "CS002" => Failure::Refused(Problem::UnknownWorkstation),
+        "CS003" => Failure::Refused(Problem::NotEnrolled),
+        "CS004" => Failure::Refused(Problem::Revoked),
         // Whoever may ask for the schema's version and may not call a function is no reviewer.
         "42501" if step == Step::Call => Failure::Refused(Problem::NotAReviewer),
         "42501" | "3F000" | "42883" => Failure::Refused(Problem::NoSchema),
@@ -113,6 +115,12 @@ fn message(failure: Failure, target: &Target, cause: &str, error: &sqlx::Error) 
         ),
         Failure::Refused(Problem::NotAReviewer) => format!(
             "{user} is no active reviewer in {target}: {cause}. Ask a supervisor to run `countersign-admin reviewer add {user}`"
+        ),
+        Failure::Refused(Problem::NotEnrolled) => {
+            format!("no supervisor has confirmed this workstation in {target} yet: {cause}")
+        }
+        Failure::Refused(Problem::Revoked) => format!(
+            "this workstation was revoked in {target}: {cause}. What it had leased was removed from it; ask a supervisor how to go on"
         ),
         Failure::Refused(Problem::Tls) => unsafe_connection(target, cause),
         Failure::Refused(

@@ -19,6 +19,18 @@ pub struct Migration {
     sql: &'static str,
 }
 
+impl Migration {
+    /// Its statements.
+    pub fn sql(&self) -> &'static str {
+        self.sql
+    }
+
+    /// SHA-256 of its statements, the same on every platform, also where a checkout ends lines with CR LF.
+    pub fn sha256(&self) -> Vec<u8> {
+        sha256(self.sql)
+    }
+}
+
 macro_rules! migration {
     ($version:literal, $name:literal) => {
         Migration {
@@ -36,6 +48,13 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(3, "0003_leases"),
     migration!(4, "0004_sign_off"),
     migration!(5, "0005_access"),
+    migration!(6, "0006_roles"),
+    migration!(7, "0007_proof"),
+    migration!(8, "0008_authority"),
+    migration!(9, "0009_arrivals"),
+    migration!(10, "0010_leases"),
+    migration!(11, "0011_sign_off"),
+    migration!(12, "0012_access"),
 ];
 
 /// What remembers the migrations. Made here and not by one of them, because it is read before the first one ran; and made again
@@ -52,7 +71,9 @@ const BOOKKEEPING: &str = "
     CREATE OR REPLACE FUNCTION countersign.schema_version() RETURNS integer
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
     AS 'SELECT max(m.version) FROM countersign.schema_migration m';
-    GRANT EXECUTE ON FUNCTION countersign.schema_version() TO PUBLIC;";
+    GRANT EXECUTE ON FUNCTION countersign.schema_version() TO PUBLIC;
+    ALTER TABLE countersign.schema_migration OWNER TO countersign_owner;
+    ALTER FUNCTION countersign.schema_version() OWNER TO countersign_owner;";
 
 /// Names this release's migrations by what is in them: another text, another name.
 pub fn fingerprint() -> String {
@@ -89,6 +110,12 @@ pub enum MigrateError {
         /// Its encoding.
         found: String,
     },
+    /// The database does not know which letters are the same.
+    #[error(
+        "the database's LC_CTYPE knows no letters beyond ASCII, by which people are told apart: create the database with a UTF-8 locale, \
+         such as LOCALE 'C.UTF-8'"
+    )]
+    Letters,
     /// A newer release was here.
     #[error(
         "the database is at version {found}, this release knows {known}: use the countersign-admin of the newer release"
@@ -169,7 +196,7 @@ pub async fn migrate(connection: &mut PgConnection) -> Result<Report, MigrateErr
 
 async fn check_server(connection: &mut PgConnection) -> Result<(), MigrateError> {
     let row = sqlx::query(
-        "SELECT current_setting('server_version_num')::integer, current_setting('server_version'), current_setting('server_encoding')",
+        "SELECT current_setting('server_version_num')::integer, current_setting('server_version'), current_setting('server_encoding'), lower('É') = 'é' AND upper('ς') = 'Σ'",
     )
     .fetch_one(connection)
     .await
@@ -180,7 +207,11 @@ async fn check_server(connection: &mut PgConnection) -> Result<(), MigrateError>
         return Err(MigrateError::ServerTooOld { found: row.try_get(1).map_err(&read)? });
     }
     let found: String = row.try_get(2).map_err(&read)?;
-    if found == "UTF8" { Ok(()) } else { Err(MigrateError::Encoding { found }) }
+    if found != "UTF8" {
+        return Err(MigrateError::Encoding { found });
+    }
+    let letters: bool = row.try_get(3).map_err(&read)?;
+    if letters { Ok(()) } else { Err(MigrateError::Letters) }
 }
 
 /// A migration that the database remembers.
@@ -218,7 +249,7 @@ fn pending(applied: &[Applied]) -> Result<&'static [Migration], MigrateError> {
         if applied.version != known.version {
             return Err(MigrateError::Missing { name: known.name });
         }
-        if applied.sha256 != sha256(known.sql) {
+        if applied.sha256 != known.sha256() {
             return Err(MigrateError::Changed { name: applied.name.clone() });
         }
     }
@@ -231,7 +262,7 @@ async fn record(connection: &mut PgConnection, applied: &[Migration]) -> Result<
         sqlx::query("INSERT INTO countersign.schema_migration (version, name, sha256) VALUES ($1, $2, $3)")
             .bind(migration.version)
             .bind(migration.name)
-            .bind(sha256(migration.sql))
+            .bind(migration.sha256())
             .execute(&mut *connection)
             .await
             .map_err(failed("remembering a migration"))?;
@@ -239,7 +270,6 @@ async fn record(connection: &mut PgConnection, applied: &[Migration]) -> Result<
     Ok(())
 }
 
-/// The same on every platform, also where a checkout ends lines with CR LF.
 fn sha256(sql: &str) -> Vec<u8> {
     hash::sha256(sql.replace("\r\n", "\n").as_bytes()).0.to_vec()
 }

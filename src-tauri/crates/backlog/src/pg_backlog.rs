@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use countersign_domain::id::WorkstationId;
-use countersign_domain::sign_off::{Answer, SignOff};
+use countersign_domain::id::{PartitionKey, WorkstationId};
+use countersign_domain::seal::{Enrolment, PublicKey, Seal};
+use countersign_domain::sign_off::SignOff;
 use countersign_engine::port::{
-    Backlog, BacklogError, Failure, Held, Hello, LeaseReply, LeaseRequest, Problem, Renewed, Welcome,
+    Backlog, BacklogError, Failure, Held, Hello, LeaseReply, LeaseRequest, Problem, Renewed, SignOffReply, Welcome,
 };
 use secrecy::SecretString;
 use sqlx::Row as _;
@@ -54,6 +55,10 @@ impl PgBacklog {
     }
 
     fn malformed(&self, operation: &'static str, error: &Malformed) -> BacklogError {
+        if matches!(error, Malformed::TurnedAway) {
+            let message = format!("{} does not know this workstation as yours", self.target());
+            return BacklogError { operation, failure: Failure::Refused(Problem::UnknownWorkstation), message };
+        }
         let message = format!("{} answered in a way this release does not understand: {error}", self.target());
         BacklogError { operation, failure: Failure::Structural, message }
     }
@@ -70,7 +75,8 @@ impl Backlog for PgBacklog {
         const OPERATION: &str = "hello";
         self.check_schema(OPERATION).await?;
         let query = sqlx::query(
-            "SELECT installation, reviewer, display_name, server_now FROM countersign.hello($1, $2, $3, $4::jsonb)",
+            "SELECT installation, reviewer, display_name, server_now, enrolment, public_key, confirmed, snapshot::text AS snapshot \
+             FROM countersign.hello($1, $2, $3, $4::jsonb)",
         )
         .bind(hello.workstation.0)
         .bind(&hello.name)
@@ -80,12 +86,20 @@ impl Backlog for PgBacklog {
         reply::welcome(&rows).map_err(|error| self.malformed(OPERATION, &error))
     }
 
+    async fn enrol(&self, workstation: WorkstationId, key: PublicKey) -> Result<Enrolment, BacklogError> {
+        const OPERATION: &str = "enrol";
+        let query =
+            sqlx::query("SELECT enrolment, secret FROM countersign.enrol($1, $2)").bind(workstation.0).bind(&key.0[..]);
+        let rows = self.connections.rows(OPERATION, Step::Call, query).await?;
+        reply::enrolled(&rows).map_err(|error| self.malformed(OPERATION, &error))
+    }
+
     async fn lease(&self, workstation: WorkstationId, request: &LeaseRequest) -> Result<LeaseReply, BacklogError> {
         const OPERATION: &str = "lease";
         let (keys, after): (Vec<&str>, Vec<i64>) =
             request.held.iter().map(|cursor| (cursor.partition.0.as_str(), cursor.after.0)).unzip();
         let query = sqlx::query(
-            "SELECT partition_key, epoch, lease_ms, after_seq, more, exception_id, seq, version, content_hash, body \
+            "SELECT partition_key, epoch, lease_ms, after_seq, more, exception_id, seq, version, content_hash, body, signatures \
              FROM countersign.lease($1, $2, $3, $4, $5, $6, $7)",
         )
         .bind(workstation.0)
@@ -125,18 +139,42 @@ impl Backlog for PgBacklog {
         }
         let (keys, epochs) = columns(held);
         let query = sqlx::query("SELECT countersign.release($1, $2, $3)").bind(workstation.0).bind(keys).bind(epochs);
-        self.connections.rows("release leases", Step::Call, query).await?;
-        Ok(())
+        let rows = self.connections.rows("release leases", Step::Call, query).await?;
+        reply::released(&rows).map_err(|error| self.malformed("release leases", &error))
     }
 
-    async fn sign_off(&self, workstation: WorkstationId, sign_offs: &[SignOff]) -> Result<Vec<Answer>, BacklogError> {
+    async fn hand_over(
+        &self,
+        workstation: WorkstationId,
+        held: &[Held],
+        to: &str,
+        ttl_ms: u32,
+    ) -> Result<Vec<PartitionKey>, BacklogError> {
+        const OPERATION: &str = "hand over";
+        let (keys, epochs) = columns(held);
+        let query = sqlx::query("SELECT k FROM countersign.hand_over($1, $2, $3, $4, $5) AS k")
+            .bind(workstation.0)
+            .bind(keys)
+            .bind(epochs)
+            .bind(to)
+            .bind(integer(ttl_ms));
+        let rows = self.connections.rows(OPERATION, Step::Call, query).await?;
+        reply::handed_over(&rows).map_err(|error| self.malformed(OPERATION, &error))
+    }
+
+    async fn sign_off(&self, workstation: WorkstationId, sign_offs: &[SignOff]) -> Result<SignOffReply, BacklogError> {
         const OPERATION: &str = "sign off";
         if sign_offs.is_empty() {
-            return Ok(Vec::new());
+            return Ok(SignOffReply { answers: Vec::new(), receipt: None });
+        }
+        let seals: Vec<Seal> = sign_offs.iter().filter_map(|item| item.seal).collect();
+        if seals.len() != sign_offs.len() {
+            let message = "a decision is not sealed".to_owned();
+            return Err(BacklogError { operation: OPERATION, failure: Failure::Structural, message });
         }
         let query = sqlx::query(
-            "SELECT ordinal, outcome, first_outcome, version, decided_by, decision, decided_at \
-             FROM countersign.sign_off($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            "SELECT ordinal, outcome, first_outcome, version, decided_by, decision, decided_at, body, receipt::text AS receipt \
+             FROM countersign.sign_off($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
         )
         .bind(workstation.0)
         .bind(sign_offs.iter().map(|item| &item.key.0.0[..]).collect::<Vec<_>>())
@@ -146,7 +184,11 @@ impl Backlog for PgBacklog {
         .bind(sign_offs.iter().map(|item| item.decision.as_str()).collect::<Vec<_>>())
         .bind(sign_offs.iter().map(|item| item.reason.as_deref()).collect::<Vec<_>>())
         .bind(sign_offs.iter().map(|item| item.comment.as_deref()).collect::<Vec<_>>())
-        .bind(sign_offs.iter().map(|item| item.decided_at).collect::<Vec<_>>());
+        .bind(sign_offs.iter().map(|item| item.decided_at).collect::<Vec<_>>())
+        .bind(sign_offs.iter().map(|item| integer(item.policy_version)).collect::<Vec<_>>())
+        .bind(seals.iter().map(|seal| integer(seal.enrolment)).collect::<Vec<_>>())
+        .bind(seals.iter().map(|seal| &seal.signature[..]).collect::<Vec<_>>())
+        .bind(seals.iter().map(|seal| &seal.mac.0[..]).collect::<Vec<_>>());
         let rows = self.connections.rows(OPERATION, Step::Call, query).await?;
         reply::answers(&rows, sign_offs.len()).map_err(|error| self.malformed(OPERATION, &error))
     }

@@ -3,8 +3,13 @@
 use chrono::{DateTime, Utc};
 use countersign_domain::hash;
 use countersign_domain::id::{ContentHash, Digest, Epoch, ExceptionId, PartitionKey, Seq};
-use countersign_domain::sign_off::{Answer, Decision, OtherDecision, Outcome};
-use countersign_engine::port::{Held, LeaseReply, LeasedItem, LeasedPartition, Renewed, Welcome};
+use countersign_domain::receipt::Receipt;
+use countersign_domain::seal::{Enrolment, PublicKey};
+use countersign_domain::sign_off::{Answer, CurrentContent, Decision, OtherDecision, Outcome};
+use countersign_engine::port::{
+    EnrolmentState, Held, LeaseReply, LeasedItem, LeasedPartition, Renewed, SignOffReply, Welcome,
+};
+use secrecy::SecretBox;
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 use thiserror::Error;
@@ -24,11 +29,33 @@ pub(crate) enum Malformed {
     Version { id: ExceptionId, version: i32 },
     #[error("{0}")]
     Name(String),
+    #[error("the {what} is not one this release knows: {cause}")]
+    Document { what: &'static str, cause: serde_json::Error },
+    #[error("the {0} is not of the right length or number")]
+    Key(&'static str),
+    #[error("the workstation is not the caller's, or was revoked")]
+    TurnedAway,
 }
 
 pub(crate) fn welcome(rows: &[PgRow]) -> Result<Welcome, Malformed> {
-    let [row] = rows else { return Err(Malformed::Rows { expected: 1, found: rows.len() }) };
+    let [row] = rows else {
+        return Err(if rows.is_empty() {
+            Malformed::TurnedAway
+        } else {
+            Malformed::Rows { expected: 1, found: rows.len() }
+        });
+    };
+    let enrolment = match (get::<Option<i32>>(row, "enrolment")?, get::<Option<&[u8]>>(row, "public_key")?) {
+        (Some(number), Some(public_key)) => Some(EnrolmentState {
+            number: u32::try_from(number).map_err(|_| Malformed::Key("enrolment"))?,
+            public_key: PublicKey(public_key.try_into().map_err(|_| Malformed::Key("public key"))?),
+            confirmed: get(row, "confirmed")?,
+        }),
+        _ => None,
+    };
     Ok(Welcome {
+        enrolment,
+        standing: document("standing", get(row, "snapshot")?)?,
         installation: get(row, "installation")?,
         reviewer: get(row, "reviewer")?,
         display_name: get(row, "display_name")?,
@@ -36,10 +63,27 @@ pub(crate) fn welcome(rows: &[PgRow]) -> Result<Welcome, Malformed> {
     })
 }
 
+pub(crate) fn enrolled(rows: &[PgRow]) -> Result<Enrolment, Malformed> {
+    let [row] = rows else { return Err(Malformed::TurnedAway) };
+    let secret: [u8; 32] = get::<&[u8]>(row, "secret")?.try_into().map_err(|_| Malformed::Key("secret"))?;
+    let number = u32::try_from(get::<i32>(row, "enrolment")?).map_err(|_| Malformed::Key("enrolment"))?;
+    Ok(Enrolment { number, secret: SecretBox::new(Box::new(secret)) })
+}
+
+pub(crate) fn released(rows: &[PgRow]) -> Result<(), Malformed> {
+    let [row] = rows else { return Err(Malformed::Rows { expected: 1, found: rows.len() }) };
+    let released: Option<i32> = row.try_get(0).map_err(Malformed::Column)?;
+    released.map(|_| ()).ok_or(Malformed::TurnedAway)
+}
+
+pub(crate) fn handed_over(rows: &[PgRow]) -> Result<Vec<PartitionKey>, Malformed> {
+    rows.iter().map(|row| get(row, "k").map(PartitionKey)).collect()
+}
+
 pub(crate) fn leased(rows: &[PgRow]) -> Result<LeaseReply, Malformed> {
     let mut reply = LeaseReply::default();
     for row in rows {
-        let partition = PartitionKey(get(row, "partition_key")?);
+        let partition = PartitionKey(get::<Option<String>>(row, "partition_key")?.ok_or(Malformed::TurnedAway)?);
         let epoch = Epoch(get(row, "epoch")?);
         // The rows of a partition come together; what is said of the partition stands in each of them.
         if reply.partitions.last().is_none_or(|last| last.partition != partition) {
@@ -70,26 +114,49 @@ fn item(row: &PgRow, id: ExceptionId, partition: PartitionKey, epoch: Epoch) -> 
     if Digest::from_bytes(promised).map(ContentHash) != Some(content) {
         return Err(Malformed::Content { id });
     }
-    Ok(LeasedItem { id, partition, epoch, seq: Seq(get(row, "seq")?), version, content, body })
+    Ok(LeasedItem {
+        id,
+        partition,
+        epoch,
+        seq: Seq(get(row, "seq")?),
+        version,
+        content,
+        body,
+        signatures: get::<Option<i32>>(row, "signatures")?.and_then(|count| u32::try_from(count).ok()).unwrap_or(0),
+    })
 }
 
 pub(crate) fn renewed(rows: &[PgRow]) -> Result<Vec<Renewed>, Malformed> {
     rows.iter()
         .map(|row| {
-            let held = Held { partition: PartitionKey(get(row, "partition_key")?), epoch: Epoch(get(row, "epoch")?) };
+            let partition = get::<Option<String>>(row, "partition_key")?.ok_or(Malformed::TurnedAway)?;
+            let held = Held { partition: PartitionKey(partition), epoch: Epoch(get(row, "epoch")?) };
             Ok(Renewed { held, lease_ms: milliseconds(get(row, "lease_ms")?) })
         })
         .collect()
 }
 
-/// One answer for each of `asked` items, in their order: the database numbers them, and answers in an order of its own.
-pub(crate) fn answers(rows: &[PgRow], asked: usize) -> Result<Vec<Answer>, Malformed> {
-    if rows.len() != asked {
-        return Err(Malformed::Rows { expected: asked, found: rows.len() });
+/// One answer for each of `asked` items, in their order: the database numbers them, and answers in an order of its own. The row
+/// with the number 0 is the receipt.
+pub(crate) fn answers(rows: &[PgRow], asked: usize) -> Result<SignOffReply, Malformed> {
+    if rows.is_empty() {
+        return Err(Malformed::TurnedAway);
     }
-    let numbered =
-        rows.iter().map(|row| Ok((get::<i32>(row, "ordinal")?, answer(row)?))).collect::<Result<_, Malformed>>()?;
-    in_order(numbered)
+    let (mut receipt, mut answers) = (None, Vec::with_capacity(rows.len()));
+    for row in rows {
+        match get::<Option<&str>>(row, "receipt")? {
+            Some(text) => receipt = Some(document::<Receipt>("receipt", text)?),
+            None => answers.push(row),
+        }
+    }
+    if answers.len() != asked {
+        return Err(Malformed::Rows { expected: asked, found: answers.len() });
+    }
+    let numbered = answers
+        .into_iter()
+        .map(|row| Ok((get::<i32>(row, "ordinal")?, answer(row)?)))
+        .collect::<Result<_, Malformed>>()?;
+    Ok(SignOffReply { answers: in_order(numbered)?, receipt })
 }
 
 fn in_order(mut numbered: Vec<(i32, Answer)>) -> Result<Vec<Answer>, Malformed> {
@@ -114,11 +181,20 @@ fn answer(row: &PgRow) -> Result<Answer, Malformed> {
         (Some(reviewer), Some(decision), Some(at)) => Some(OtherDecision { reviewer, decision, at }),
         _ => None,
     };
+    let now = match (get::<Option<String>>(row, "body")?, get::<Option<i32>>(row, "version")?) {
+        (Some(body), Some(version)) => u32::try_from(version).ok().map(|version| CurrentContent { version, body }),
+        _ => None,
+    };
     Ok(Answer {
+        now,
         outcome: get::<&str>(row, "outcome")?.parse().map_err(Malformed::Name)?,
         first_outcome: first.map(str::parse::<Outcome>).transpose().map_err(Malformed::Name)?,
         other,
     })
+}
+
+fn document<T: serde::de::DeserializeOwned>(what: &'static str, text: &str) -> Result<T, Malformed> {
+    serde_json::from_str(text).map_err(|cause| Malformed::Document { what, cause })
 }
 
 fn get<'r, T>(row: &'r PgRow, column: &str) -> Result<T, Malformed>
@@ -138,7 +214,7 @@ mod tests {
     use super::*;
 
     fn with(outcome: Outcome) -> Answer {
-        Answer { outcome, first_outcome: None, other: None }
+        Answer { outcome, first_outcome: None, other: None, now: None }
     }
 
     #[test]

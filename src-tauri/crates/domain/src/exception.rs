@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -132,6 +132,10 @@ pub struct Content {
     pub prepared_by: Vec<String>,
     /// When it was submitted.
     pub submitted_at: DateTime<Utc>,
+    /// The day that says which close period it belongs to: a plain date, never shifted by a time zone.
+    pub business_date: NaiveDate,
+    /// The key of the resolved exception that it reverses.
+    pub reverses: Option<String>,
     /// What the kind adds.
     pub payload: Payload,
 }

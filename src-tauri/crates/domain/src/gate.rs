@@ -4,7 +4,7 @@
 //! that fit their currency. Both are a logical AND, and both fail the same way each time, so that what they refuse is a dead letter
 //! at the first attempt. (Ordering and idempotency are the database's gates: only it sees what came before.)
 
-use chrono::{DateTime, Datelike as _, Utc};
+use chrono::{DateTime, Datelike as _, NaiveDate, Utc};
 use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -74,6 +74,10 @@ struct Envelope {
     variance_amount: String,
     prepared_by: Vec<String>,
     submitted_at: String,
+    #[serde(default)]
+    business_date: Option<NaiveDate>,
+    #[serde(default)]
+    reverses: Option<String>,
     payload: serde_json::Map<String, Value>,
 }
 
@@ -135,6 +139,9 @@ fn read(mut document: Value) -> Result<Arrival, Rejection> {
     if let Some(group) = &envelope.group_key {
         name("group_key", group)?;
     }
+    if let Some(original) = &envelope.reverses {
+        name("reverses", original)?;
+    }
     if envelope.counterparty.chars().count() > NAME_CHARS * 5 {
         return Err(structural(Some("counterparty".into()), format!("longer than {} characters", NAME_CHARS * 5)));
     }
@@ -146,6 +153,9 @@ fn read(mut document: Value) -> Result<Arrival, Rejection> {
         name("prepared_by", person)?;
     }
     let submitted_at = instant("submitted_at", &envelope.submitted_at)?;
+    if let Some(day) = envelope.business_date.filter(|day| !(1970..=9999).contains(&day.year())) {
+        return Err(structural(Some("business_date".into()), format!("`{day}` is not in the years 1970 to 9999")));
+    }
     let currency: Currency = envelope.currency.parse().map_err(|error| monetary("currency", &error))?;
     let variance =
         Money::parse(&envelope.variance_amount, currency).map_err(|error| monetary("variance_amount", &error))?;
@@ -181,6 +191,8 @@ fn read(mut document: Value) -> Result<Arrival, Rejection> {
             variance,
             prepared_by: envelope.prepared_by,
             submitted_at,
+            business_date: envelope.business_date.unwrap_or_else(|| submitted_at.date_naive()),
+            reverses: envelope.reverses,
             payload: Payload { typed, json: envelope.payload },
         },
         body,

@@ -1,4 +1,5 @@
-//! What Countersign is about: exceptions, sign-offs, money, keys, hashes, gates, suggestions, settings and codes.
+//! What Countersign is about: exceptions, sign-offs, money, keys, hashes, gates, suggestions, policy,
+//! seals, settings and codes.
 //!
 //! Nothing here does IO, reads a clock or awaits. Text becomes a type at the edge ([`gate`]) and stays one.
 
@@ -10,8 +11,15 @@ pub mod hash;
 pub mod id;
 pub mod money;
 pub mod payload;
+pub mod person;
+pub mod policy;
+pub mod receipt;
+pub mod record;
 pub mod redact;
+pub mod reversal;
 pub mod scoring;
+pub mod seal;
 pub mod settings;
 pub mod sign_off;
+pub mod standing;
 pub mod totals;

@@ -1,11 +1,14 @@
 //! Decisions and what the database answers to them.
 
+use std::fmt;
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ContentHash, Epoch, ExceptionId, SignOffKey};
+use crate::redact::Redacted;
+use crate::seal::Seal;
 
 /// The most characters a comment may have.
 pub const COMMENT_CHARS: usize = 2_000;
@@ -53,7 +56,7 @@ pub const REASON_CODES: [(&str, &str); 6] = [
 ];
 
 /// One decision, complete: everything that is signed and sent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignOff {
     /// Names the decision.
     pub key: SignOffKey,
@@ -71,6 +74,19 @@ pub struct SignOff {
     pub comment: Option<String>,
     /// When, by the workstation's clock, in whole microseconds.
     pub decided_at: DateTime<Utc>,
+    /// The policy it was decided under.
+    pub policy_version: u32,
+    /// What proves it. Only a decision that an earlier release made has none until it is sent.
+    pub seal: Option<Seal>,
+}
+
+// Without the comment.
+impl fmt::Debug for SignOff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, exception, epoch, decision, reason, comment, .. } = self;
+        let comment = comment.as_ref().map(Redacted);
+        write!(f, "SignOff({decision:?} {exception} {reason:?} {comment:?} {epoch:?} {})", key.0)
+    }
 }
 
 /// The database's answer to one sign-off.
@@ -93,17 +109,21 @@ pub enum Outcome {
     LeaseSuperseded,
     /// Somebody decided it before.
     AlreadyDecided,
-    /// The reviewer prepared it.
+    /// The reviewer prepared it, or signed what it reverses.
     Preparer,
     /// It is over one of the reviewer's limits.
     OverLimit,
+    /// Its close period is closed.
+    PeriodClosed,
     /// The reviewer may not sign this, or it does not exist.
     NotEligible,
+    /// The seal is not that of this workstation over this decision.
+    Forged,
 }
 
 impl Outcome {
     /// Every outcome, for tables and tests.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Committed,
         Self::AwaitingSecond,
         Self::Held,
@@ -114,7 +134,9 @@ impl Outcome {
         Self::AlreadyDecided,
         Self::Preparer,
         Self::OverLimit,
+        Self::PeriodClosed,
         Self::NotEligible,
+        Self::Forged,
     ];
 
     /// The name on the wire and in records.
@@ -130,7 +152,9 @@ impl Outcome {
             Self::AlreadyDecided => "ALREADY_DECIDED",
             Self::Preparer => "PREPARER",
             Self::OverLimit => "OVER_LIMIT",
+            Self::PeriodClosed => "PERIOD_CLOSED",
             Self::NotEligible => "NOT_ELIGIBLE",
+            Self::Forged => "FORGED",
         }
     }
 
@@ -154,9 +178,17 @@ impl Outcome {
                 "A colleague took it while your lease had lapsed. Nothing was signed; compare with their decision."
             }
             Self::AlreadyDecided => "It was decided before. Nothing was signed; compare with that decision.",
-            Self::Preparer => "You prepared it, so somebody else has to sign it.",
+            Self::Preparer => "You prepared it, or signed what it reverses, so somebody else has to sign it.",
             Self::OverLimit => "It is over your limit. Ask somebody with a higher one to sign it.",
-            Self::NotEligible => "You may not sign it, or it does not exist any more. Nothing was signed.",
+            Self::PeriodClosed => {
+                "Its close period is closed. Ask a supervisor to reopen it, or leave it to the next period."
+            }
+            Self::NotEligible => {
+                "It is not one of those you may sign: another kind, tier or entity, a part of a group without the rest, or you approved it first and a second person has to. Nothing was signed."
+            }
+            Self::Forged => {
+                "The decision is not as this workstation sealed it. Nothing was signed; tell your supervisor, then look at it and decide again."
+            }
         }
     }
 }
@@ -181,6 +213,25 @@ pub struct Answer {
     pub first_outcome: Option<Outcome>,
     /// The decision that stands instead, when somebody else's does.
     pub other: Option<OtherDecision>,
+    /// The content as it is now, when the outcome is [`Outcome::StaleVersion`]. It is not kept with the answer.
+    #[serde(skip)]
+    pub now: Option<CurrentContent>,
+}
+
+/// The content of an exception that changed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CurrentContent {
+    /// Its version.
+    pub version: u32,
+    /// The content, byte for byte.
+    pub body: String,
+}
+
+// Without the content.
+impl fmt::Debug for CurrentContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CurrentContent(v{}, {:?})", self.version, Redacted(&self.body))
+    }
 }
 
 /// Somebody else's decision.

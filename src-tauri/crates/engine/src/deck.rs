@@ -38,6 +38,10 @@ pub fn deck_item(leased: &LeasedItem, thresholds: &Thresholds) -> Result<DeckIte
         counterparty: content.counterparty,
         variance: content.variance,
         submitted_at: content.submitted_at,
+        business_date: content.business_date,
+        prepared_by: content.prepared_by,
+        signatures: leased.signatures,
+        reverses: content.reverses,
         match_decision: content.match_decision,
         tier: content.routing_tier,
         trace_id: content.trace_id,
@@ -98,6 +102,17 @@ impl Deck {
         self.signing.remove(&id);
         let place = self.places.remove(&id)?;
         self.slots.remove(&place).map(|slot| (place, slot))
+    }
+
+    /// Takes an item out that comes back in another version or under another lease, and keeps its place for it.
+    pub(crate) fn outdate(&mut self, id: ExceptionId) -> bool {
+        self.places.get(&id).is_some_and(|place| self.slots.remove(place).is_some())
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.slots.clear();
+        self.places.clear();
+        self.signing.clear();
     }
 
     pub(crate) fn put_back(&mut self, place: Option<u64>, slot: Slot) {

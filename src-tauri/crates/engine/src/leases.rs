@@ -19,6 +19,8 @@ pub(crate) struct Lease {
     pub(crate) more: bool,
     /// The reviewer gave it back; it goes as soon as no decision of it is unanswered.
     pub(crate) giving_back: bool,
+    /// It is on its way to a colleague.
+    pub(crate) handing_over: bool,
 }
 
 /// All leases, by partition.
@@ -45,6 +47,7 @@ impl Leases {
             after: row.after,
             more: row.more,
             giving_back: false,
+            handing_over: false,
         };
         self.book.insert(row.partition.clone(), lease);
     }
@@ -56,10 +59,9 @@ impl Leases {
         asked_at_ms: u64,
         asked_at: DateTime<Utc>,
     ) -> LeaseRow {
-        let giving_back = self
-            .book
-            .get(&partition.partition)
-            .is_some_and(|lease| lease.giving_back && lease.epoch == partition.epoch);
+        let same = self.book.get(&partition.partition).filter(|lease| lease.epoch == partition.epoch);
+        let giving_back = same.is_some_and(|lease| lease.giving_back);
+        let handing_over = same.is_some_and(|lease| lease.handing_over);
         let lease = Lease {
             epoch: partition.epoch,
             deadline_ms: asked_at_ms + u64::from(partition.lease_ms),
@@ -67,6 +69,7 @@ impl Leases {
             after: partition.after,
             more: partition.more,
             giving_back,
+            handing_over,
         };
         let row = row(&partition.partition, &lease);
         self.book.insert(partition.partition.clone(), lease);
@@ -108,6 +111,30 @@ impl Leases {
         }
     }
 
+    /// Marks leases as on their way to a colleague, and names them.
+    pub(crate) fn hand_over(&mut self, partitions: &BTreeSet<PartitionKey>) -> Vec<Held> {
+        for partition in partitions {
+            if let Some(lease) = self.book.get_mut(partition) {
+                (lease.giving_back, lease.handing_over) = (true, true);
+            }
+        }
+        self.held().into_iter().filter(|held| partitions.contains(&held.partition)).collect()
+    }
+
+    /// They stay: what is left of them is handed out anew.
+    pub(crate) fn keep(&mut self, held: &[Held]) {
+        for held in held {
+            if let Some(lease) = self.book.get_mut(&held.partition) {
+                (lease.giving_back, lease.handing_over) = (false, false);
+                (lease.after, lease.more) = (Seq(0), true);
+            }
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.book.clear();
+    }
+
     pub(crate) fn give_back_all(&mut self) {
         self.book.values_mut().for_each(|lease| lease.giving_back = true);
     }
@@ -137,7 +164,9 @@ impl Leases {
     pub(crate) fn idle(&self, in_use: &BTreeSet<&PartitionKey>) -> Vec<Held> {
         self.book
             .iter()
-            .filter(|(partition, lease)| (lease.giving_back || !lease.more) && !in_use.contains(partition))
+            .filter(|(partition, lease)| {
+                (lease.giving_back || !lease.more) && !lease.handing_over && !in_use.contains(partition)
+            })
             .map(|(partition, lease)| Held { partition: partition.clone(), epoch: lease.epoch })
             .collect()
     }

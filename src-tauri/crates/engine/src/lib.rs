@@ -26,5 +26,11 @@ pub const OUTBOX_BOUND: usize = 10_000;
 pub const ANSWERED_SHOWN: usize = 500;
 /// The pause between two lease calls while the backlog has nothing, in milliseconds; up to half of it again is added at random.
 pub const POLL_MS: u64 = 2_000;
+/// How often a connected workstation asks for the policy and the rights in force, in milliseconds.
+pub const REFRESH_MS: u64 = 600_000;
+/// The pause before a workstation whose key nobody has confirmed asks again, in milliseconds.
+pub const ENROLMENT_POLL_MS: u64 = 3_000;
+/// How many receipts are kept in memory to be shown.
+pub const RECEIPTS_SHOWN: usize = 100;
 /// The pause before answers that the disk did not take are written again, in milliseconds.
 pub const JOURNAL_RETRY_MS: u64 = 2_000;

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use rand::Rng;
 
+use crate::ENROLMENT_POLL_MS;
 use crate::backoff::delay_ms;
 use crate::port::{BacklogError, Failure, Problem};
 
@@ -33,7 +34,9 @@ impl Link {
     /// Notes that no work can be done until a new connection says hello.
     pub(crate) fn lost(&mut self, error: BacklogError, now_ms: u64, random: &mut impl Rng) {
         self.next_attempt_ms = match error.failure {
-            Failure::Refused(Problem::BadPassword) => None,
+            Failure::Refused(Problem::BadPassword | Problem::Revoked) => None,
+            // Somebody is on the phone with a supervisor.
+            Failure::Refused(Problem::NotEnrolled) => Some(now_ms + ENROLMENT_POLL_MS),
             // The reviewer should wait for the network, not the network for the reviewer: the first attempts come soon.
             _ if self.online => Some(now_ms + 500),
             _ => Some(now_ms + delay_ms(self.failures.min(6), random)),

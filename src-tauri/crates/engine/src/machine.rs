@@ -2,6 +2,8 @@
 
 mod answers;
 mod commands;
+mod enrolment;
+mod sealing;
 mod shown;
 mod sign_offs;
 mod types;
@@ -10,7 +12,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use countersign_domain::code::Code;
 use countersign_domain::id::{ExceptionId, PartitionKey, SignOffKey, WorkstationId};
+use countersign_domain::receipt::Receipt;
+use countersign_domain::seal::Keys;
 use countersign_domain::settings::Settings;
+use countersign_domain::standing::Standing;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use uuid::Uuid;
@@ -38,6 +43,8 @@ struct Draining {
     deadline_ms: u64,
     unsent_at_start: usize,
     done: bool,
+    /// It ends with clearing the journal.
+    signing_out: bool,
 }
 
 /// What waits for the disk.
@@ -61,6 +68,9 @@ struct Call<T> {
 pub struct Engine {
     settings: Settings,
     workstation: WorkstationId,
+    keys: Keys,
+    /// Policy and rights as they were last heard of.
+    standing: Option<Standing>,
     reviewer: Option<String>,
     bound_to: Option<(Uuid, String)>,
     random: ChaCha8Rng,
@@ -76,6 +86,10 @@ pub struct Engine {
     settled: HashMap<ExceptionId, u32>,
     settled_order: VecDeque<ExceptionId>,
     hello: bool,
+    enrolling: bool,
+    /// When to ask again for what is in force.
+    refresh_at_ms: u64,
+    hand_over: Option<Call<(RequestId, Vec<Held>)>>,
     lease: Option<Call<()>>,
     renew: Option<Call<Vec<Held>>>,
     release: Option<Call<Vec<Held>>>,
@@ -94,6 +108,9 @@ pub struct Engine {
     /// After a call that the database could not serve now: not before this.
     send_at_ms: u64,
     drain: Option<Draining>,
+    receipts: VecDeque<Receipt>,
+    /// A receipt did not add up.
+    receipt_problem: Option<String>,
     writing: BTreeMap<Token, Writing>,
     last_token: u64,
     journal_problem: Option<JournalError>,
@@ -111,8 +128,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// A workstation with what its journal held. `seed` decides every random delay.
-    pub fn new(settings: Settings, restored: Restored, seed: u64, now: Now) -> Self {
+    /// A workstation with its keys and what its journal held. `seed` decides every random delay.
+    pub fn new(settings: Settings, restored: Restored, keys: Keys, seed: u64, now: Now) -> Self {
         let mut leases = Leases::default();
         for row in &restored.leases {
             leases.restore(row, now.mono_ms, now.wall);
@@ -124,11 +141,13 @@ impl Engine {
         let mut outbox = Outbox::default();
         outbox.restore(restored.outbox, restored.last_ordinal);
         let reviewer = restored.identity.bound_to.as_ref().map(|(_, reviewer)| reviewer.clone());
-        Self {
+        let mut engine = Self {
             batch_limit: settings.commit_batch as usize,
             partition_limit: usize::MAX,
             send_at_ms: now.mono_ms,
             settings,
+            keys,
+            standing: restored.standing,
             workstation: restored.identity.workstation,
             reviewer,
             bound_to: restored.identity.bound_to,
@@ -143,6 +162,9 @@ impl Engine {
             settled: HashMap::new(),
             settled_order: VecDeque::new(),
             hello: false,
+            enrolling: false,
+            refresh_at_ms: now.mono_ms,
+            hand_over: None,
             lease: None,
             renew: None,
             release: None,
@@ -153,6 +175,8 @@ impl Engine {
             trouble: None,
             saturated: false,
             drain: None,
+            receipts: VecDeque::new(),
+            receipt_problem: None,
             writing: BTreeMap::new(),
             last_token: 0,
             journal_problem: None,
@@ -165,7 +189,9 @@ impl Engine {
             deck_version: 1,
             outbox_version: 1,
             session_version: 1,
-        }
+        };
+        engine.reseal();
+        engine
     }
 
     /// Takes one event at one time, and says what is to be done.
@@ -174,9 +200,11 @@ impl Engine {
         match event {
             Event::Tick => {}
             Event::Welcomed(result) => self.welcomed(now, result, &mut effects),
+            Event::Enrolled(result) => self.enrolled(now, result, &mut effects),
             Event::Leased(result) => self.leased(now, result, &mut effects),
             Event::Renewed(result) => self.renewed(now, result, &mut effects),
             Event::Released(result) => self.released(now, result, &mut effects),
+            Event::HandedOver(result) => self.handed_over(now, result, &mut effects),
             Event::SignedOff(result) => self.signed_off(now, result, &mut effects),
             Event::Scored(scored) => self.scored(now, scored, &mut effects),
             Event::Journaled(token, result) => self.journaled(now, token, result, &mut effects),
@@ -190,7 +218,7 @@ impl Engine {
     pub fn next_wakeup_ms(&self, now: Now) -> Option<u64> {
         let drain = self.drain.filter(|drain| !drain.done).map(|drain| drain.deadline_ms);
         let work = if !self.link.online {
-            self.link.next_attempt_ms.filter(|_| !self.hello)
+            self.link.next_attempt_ms.filter(|_| !self.hello && !self.enrolling)
         } else if self.lease.is_some() || self.renew.is_some() || self.release.is_some() {
             None
         } else {
@@ -202,8 +230,9 @@ impl Engine {
         let pause = (self.send_at_ms > now.mono_ms).then_some(self.send_at_ms);
         let sending =
             self.outbox.next_wakeup_ms(now.mono_ms).into_iter().chain(pause).min().filter(|_| self.link.online);
+        let refresh = (self.link.online && !self.hello).then_some(self.refresh_at_ms);
         let settling = (!self.unsettled.is_empty()).then_some(self.settle_at_ms);
-        [drain, work, sending, settling].into_iter().flatten().filter(|at| *at > now.mono_ms).min()
+        [drain, work, sending, settling, refresh].into_iter().flatten().filter(|at| *at > now.mono_ms).min()
     }
 
     /// Decides what to ask for next.
@@ -217,11 +246,15 @@ impl Engine {
             return;
         }
         if !self.link.online {
-            if !self.hello && self.link.next_attempt_ms.is_some_and(|at| at <= now.mono_ms) {
+            if !self.hello && !self.enrolling && self.link.next_attempt_ms.is_some_and(|at| at <= now.mono_ms) {
                 self.hello = true;
                 effects.push(Effect::Hello);
             }
             return;
+        }
+        if !self.hello && now.mono_ms >= self.refresh_at_ms {
+            self.hello = true;
+            effects.push(Effect::Hello);
         }
         if self.sign_off.is_none() && now.mono_ms >= self.send_at_ms {
             let batch = self.outbox.next_batch(now.mono_ms, self.batch_limit, self.partition_limit);
@@ -229,7 +262,8 @@ impl Engine {
                 let keys = batch.iter().map(|entry| entry.sign_off.key).collect();
                 self.sign_off = Some(Call { what: keys, at: now });
                 self.outbox_version += 1;
-                effects.push(Effect::SignOff(batch.into_iter().map(|entry| entry.sign_off).collect()));
+                let sign_offs = batch.into_iter().map(|entry| self.sealed(&entry.item.key, entry.sign_off)).collect();
+                effects.push(Effect::SignOff(sign_offs));
             }
         }
         if self.lease.is_some() || self.renew.is_some() || self.release.is_some() || now.mono_ms < self.control_at_ms {
@@ -316,13 +350,22 @@ impl Engine {
         let Some(drain) = self.drain else { return false };
         let writes_wait = !self.writing.is_empty();
         let unsent = self.outbox.unanswered();
-        let calls = self.sign_off.is_some() || self.lease.is_some() || self.renew.is_some() || self.release.is_some();
+        let calls = self.sign_off.is_some()
+            || self.lease.is_some()
+            || self.renew.is_some()
+            || self.release.is_some()
+            || self.hand_over.is_some();
         // Offline nothing can be given back; leases lapse by themselves. A given-up decision keeps its lease.
         let given_back =
             !self.link.online || (self.undecided() == 0 && self.leases.idle(&self.partitions_in_use()).is_empty());
         let nothing_left = unsent == 0 && self.unsettled.is_empty() && !calls && !writes_wait && given_back;
         let timed_out = now.mono_ms >= drain.deadline_ms && !writes_wait;
         if !nothing_left && !timed_out {
+            return false;
+        }
+        if drain.signing_out {
+            self.drain = Some(Draining { signing_out: false, ..drain });
+            self.clear(effects);
             return false;
         }
         self.drain = Some(Draining { done: true, ..drain });
@@ -338,6 +381,22 @@ impl Engine {
         }
         effects.push(Effect::Drained { cut_short: !nothing_left });
         true
+    }
+
+    /// Forgets everything but unanswered decisions, on the disk too.
+    fn clear(&mut self, effects: &mut Vec<Effect>) {
+        self.deck.clear();
+        self.leases.clear();
+        self.scoring.clear();
+        self.scoring_partitions.clear();
+        self.unjournaled.clear();
+        self.notes.clear();
+        self.outbox.forget_answered();
+        self.receipts.clear();
+        self.deck_version += 1;
+        self.outbox_version += 1;
+        self.session_version += 1;
+        self.journal(Write::Cleared, Writing::Other, effects);
     }
 
     fn settle(&mut self, settled: Vec<Settled>, effects: &mut Vec<Effect>) {

@@ -220,6 +220,20 @@ impl Outbox {
         (keys, too_late)
     }
 
+    /// Forgets what was answered, one way or the other.
+    pub(crate) fn forget_answered(&mut self) {
+        self.answered.clear();
+        let refused: Vec<SignOffKey> = self
+            .entries
+            .values()
+            .filter(|pending| pending.entry.stage == Stage::Refused)
+            .map(|pending| pending.entry.sign_off.key)
+            .collect();
+        for key in refused {
+            self.remove(key);
+        }
+    }
+
     /// Ends every undo window and every wait between attempts.
     pub(crate) fn hurry(&mut self, now_ms: u64, undo_too: bool) {
         for pending in self.entries.values_mut() {

@@ -4,8 +4,8 @@ mod backlog;
 mod journal;
 
 pub use backlog::{
-    Backlog, BacklogError, Failure, Held, HeldCursor, Hello, LeaseReply, LeaseRequest, LeasedItem, LeasedPartition,
-    Problem, Renewed, Welcome,
+    Backlog, BacklogError, EnrolmentState, Failure, Held, HeldCursor, Hello, LeaseReply, LeaseRequest, LeasedItem,
+    LeasedPartition, Problem, Renewed, SignOffReply, Welcome,
 };
 pub use journal::{
     DeckItem, Entry, Identity, Journal, JournalError, JournalFault, LeaseRow, LocalDeadLetter, Restored, Settled,

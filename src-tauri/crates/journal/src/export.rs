@@ -8,6 +8,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use countersign_domain::id::{
     BatchId, ContentHash, Digest, Epoch, ExceptionId, PartitionKey, Seq, SignOffKey, WorkstationId,
 };
+use countersign_domain::seal::Seal;
 use countersign_domain::sign_off::Decision;
 use countersign_engine::port::{Entry, JournalError, JournalFault, Stage};
 use rusqlite::Connection;
@@ -48,6 +49,8 @@ struct Line<'a> {
     comment: Option<&'a str>,
     #[serde(serialize_with = "instant")]
     decided_at: DateTime<Utc>,
+    policy_version: u32,
+    seal: Option<Seal>,
     stage: Stage,
     problem: Option<&'a str>,
 }
@@ -113,6 +116,8 @@ fn line<'a>(entry: &'a Entry, workstation: WorkstationId, reviewer: Option<&'a s
         reason: sign_off.reason.as_deref(),
         comment: sign_off.comment.as_deref(),
         decided_at: sign_off.decided_at,
+        policy_version: sign_off.policy_version,
+        seal: sign_off.seal,
         stage: *stage,
         problem: problem.as_deref(),
     }

@@ -47,10 +47,15 @@ impl SqliteJournal {
 
 pub(crate) fn restore(connection: &mut Connection) -> Result<Restored, Cause> {
     let connection = connection.transaction()?;
-    let (identity, last_ordinal) =
-        connection.query_row("SELECT workstation, installation, reviewer, last_ordinal FROM identity", [], |row| {
-            Ok((identity(row)?, unsigned(row, 3)?))
-        })?;
+    let (identity, last_ordinal, standing) = connection.query_row(
+        "SELECT workstation, installation, reviewer, last_ordinal, standing FROM identity",
+        [],
+        |row| {
+            // What another release kept is heard of again with the next connection.
+            let standing = row.get::<_, Option<String>>(4)?.and_then(|text| serde_json::from_str(&text).ok());
+            Ok((identity(row)?, unsigned(row, 3)?, standing))
+        },
+    )?;
     let leases = rows(
         &connection,
         "SELECT partition_key, epoch, until_us, after_seq, more FROM lease ORDER BY partition_key",
@@ -73,7 +78,7 @@ pub(crate) fn restore(connection: &mut Connection) -> Result<Restored, Cause> {
         ),
         entry,
     )?);
-    Ok(Restored { identity, leases, deck, outbox, last_ordinal })
+    Ok(Restored { identity, leases, deck, outbox, last_ordinal, standing })
 }
 
 pub(crate) fn body(connection: &Connection, id: ExceptionId) -> Result<Option<String>, Cause> {

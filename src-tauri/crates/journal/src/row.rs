@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 /// Every column of an [`Entry`], in the order in which [`entry`] reads them.
 pub(crate) const ENTRY_COLUMNS: &str = "ordinal, batch, sign_off_key, exception_id, content, epoch, decision, reason, comment, \
-     decided_at_us, item, stage, attempts, answer, problem, offline, settled_at_us";
+     decided_at_us, item, stage, attempts, answer, problem, offline, settled_at_us, policy_version, seal";
 
 /// Reads a row of [`ENTRY_COLUMNS`].
 pub(crate) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
@@ -27,6 +27,8 @@ pub(crate) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
             reason: row.get(7)?,
             comment: row.get(8)?,
             decided_at: time(row, 9)?,
+            policy_version: row.get(17)?,
+            seal: row.get::<_, Option<String>>(18)?.map(|_| json(row, 18)).transpose()?,
         },
         item: json(row, 10)?,
         stage: stage(row, 11)?,

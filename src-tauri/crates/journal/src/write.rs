@@ -20,6 +20,7 @@ const FORGOTTEN_AT_ONCE: u32 = 5_000;
 pub(crate) fn operation(write: &Write) -> &'static str {
     match write {
         Write::Bind { .. } => "bind",
+        Write::Standing(_) => "keep policy and rights",
         Write::Leased { .. } => "lease",
         Write::Dropped(_) => "drop",
         Write::Signed(_) => "sign",
@@ -37,6 +38,9 @@ pub(crate) fn write(connection: &mut Connection, write: &Write) -> Result<(), Ca
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     match write {
         Write::Bind { installation, reviewer } => bind(&transaction, *installation, reviewer)?,
+        Write::Standing(standing) => {
+            transaction.execute("UPDATE identity SET standing = ?1", params![to_json(standing)?])?;
+        }
         Write::Leased { leases, items } => leased(&transaction, leases, items)?,
         Write::Dropped(partitions) => dropped(&transaction, partitions)?,
         Write::Signed(entries) => signed(&transaction, entries)?,
@@ -134,8 +138,8 @@ fn signed(transaction: &Transaction<'_>, entries: &[Entry]) -> Result<(), Cause>
     let mut again = transaction.prepare_cached("DELETE FROM outbox WHERE sign_off_key = ?1 AND stage = 'REFUSED'")?;
     let mut insert = transaction.prepare_cached(
         "INSERT INTO outbox (ordinal, batch, sign_off_key, exception_id, content, epoch, decision, reason, comment, decided_at_us, \
-         item, stage, attempts, answer, problem, offline, settled_at_us) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+         item, stage, attempts, answer, problem, offline, settled_at_us, policy_version, seal) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
     )?;
     let mut last_ordinal = 0;
     for entry in entries {
@@ -166,6 +170,8 @@ fn signed(transaction: &Transaction<'_>, entries: &[Entry]) -> Result<(), Cause>
             entry.problem,
             entry.offline,
             entry.settled_at.map(|at| at.timestamp_micros()),
+            sign_off.policy_version,
+            sign_off.seal.as_ref().map(to_json).transpose()?,
         ]);
         match inserted {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {

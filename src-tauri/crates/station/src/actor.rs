@@ -8,8 +8,9 @@ use std::time::Duration;
 use chrono::Utc;
 use countersign_domain::code::Code;
 use countersign_domain::scoring::Thresholds;
+use countersign_domain::seal::{Enrolment, Keys};
 use countersign_domain::settings::Settings;
-use countersign_engine::port::{Backlog, Hello, Journal, JournalError, LeasedItem};
+use countersign_engine::port::{Backlog, BacklogError, Failure, Hello, Journal, JournalError, LeasedItem, Problem};
 use countersign_engine::{CommandFailure, Effect, Engine, Event, Now, Record, Reply, RequestId, Scored, deck_item};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -21,6 +22,9 @@ use crate::journal_thread::{self, Job, WRITES};
 const EVENTS: usize = 1_024;
 /// How many exceptions are scored by one worker at a time.
 const SCORING_CHUNK: usize = 64;
+
+/// Keeps what was agreed at an enrolment. It may block.
+pub type KeepEnrolment = Arc<dyn Fn(&Enrolment) -> Result<(), String> + Send + Sync>;
 
 /// What a workstation is made of.
 pub struct Parts<B> {
@@ -34,8 +38,10 @@ pub struct Parts<B> {
     pub machine: String,
     /// The application's version.
     pub app_version: String,
-    /// The thresholds that suggestions come from.
-    pub thresholds: Thresholds,
+    /// The keys of this workstation.
+    pub keys: Keys,
+    /// Keeps what was agreed at an enrolment, durably, or says why not.
+    pub keep_enrolment: KeepEnrolment,
     /// Decides every random delay.
     pub seed: u64,
 }
@@ -64,10 +70,10 @@ pub fn start<B: Backlog + 'static>(
     })?;
     let workers = (parts.settings.concurrency * parts.settings.scoring_prefetch) as usize;
     let actor = Actor {
-        engine: Engine::new(parts.settings, restored, parts.seed, now),
+        engine: Engine::new(parts.settings, restored, parts.keys, parts.seed, now),
         backlog: parts.backlog,
         hello: Arc::new(hello),
-        thresholds: Arc::new(parts.thresholds),
+        keep_enrolment: parts.keep_enrolment,
         workers: Arc::new(Semaphore::new(workers)),
         began,
         events: event_sender,
@@ -85,7 +91,7 @@ struct Actor<B> {
     engine: Engine,
     backlog: Arc<B>,
     hello: Arc<Hello>,
-    thresholds: Arc<Thresholds>,
+    keep_enrolment: KeepEnrolment,
     workers: Arc<Semaphore>,
     began: Instant,
     events: mpsc::Sender<Event>,
@@ -173,6 +179,18 @@ impl<B: Backlog + 'static> Actor<B> {
         let (workstation, ttl_ms) = (self.engine.workstation(), self.engine.settings().lease_timeout_ms);
         match effect {
             Effect::Hello => self.call(async move { Event::Welcomed(backlog.hello(&hello).await) }),
+            Effect::Enrol(key) => {
+                let keep = self.keep_enrolment.clone();
+                self.call(async move {
+                    match backlog.enrol(workstation, key).await {
+                        Ok(enrolment) => Event::Enrolled(keep_enrolment(keep, enrolment).await),
+                        Err(error) => Event::Enrolled(Err(error)),
+                    }
+                });
+            }
+            Effect::HandOver(held, to) => {
+                self.call(async move { Event::HandedOver(backlog.hand_over(workstation, &held, &to, ttl_ms).await) });
+            }
             Effect::Lease(request) => {
                 self.call(async move { Event::Leased(backlog.lease(workstation, &request).await) });
             }
@@ -185,8 +203,8 @@ impl<B: Backlog + 'static> Actor<B> {
             Effect::SignOff(sign_offs) => {
                 self.call(async move { Event::SignedOff(backlog.sign_off(workstation, &sign_offs).await) });
             }
-            Effect::Score(items) => {
-                let (workers, thresholds) = (self.workers.clone(), self.thresholds.clone());
+            Effect::Score(items, thresholds) => {
+                let (workers, thresholds) = (self.workers.clone(), Arc::new(thresholds));
                 self.call(async move { Event::Scored(score(items, &workers, &thresholds).await) });
             }
             Effect::Journal(token, write) => self.job(Job::Write(token, write)).await,
@@ -212,6 +230,17 @@ impl<B: Backlog + 'static> Actor<B> {
             let _ = events.send(call.await).await;
         });
     }
+}
+
+/// What was agreed and cannot be kept is as good as not agreed.
+async fn keep_enrolment(keep: KeepEnrolment, enrolment: Enrolment) -> Result<Enrolment, BacklogError> {
+    let copy = enrolment.clone();
+    let kept = tokio::task::spawn_blocking(move || keep(&copy)).await.unwrap_or_else(|error| Err(error.to_string()));
+    kept.map(|()| enrolment).map_err(|reason| BacklogError {
+        operation: "enrol",
+        failure: Failure::Refused(Problem::NotEnrolled),
+        message: format!("the keys of this workstation could not be kept: {reason}"),
+    })
 }
 
 /// Scores in the blocking pool, in chunks, by at most as many workers as the settings say.

@@ -12,9 +12,9 @@ mod password;
 mod profile;
 mod vault;
 
-pub use actor::{Parts, start};
+pub use actor::{KeepEnrolment, Parts, start};
 pub use config::{ConfigError, SETTING_ENV_PREFIX, load_settings};
 pub use handle::{Gone, StationHandle, Versions};
-pub use password::{PasswordError, Passwords};
+pub use password::{NotForgotten, PasswordError, Passwords};
 pub use profile::{ProfileError, Profiles};
 pub use vault::{KeptIn, Sealing, Secret, Secrets, Vault, VaultError};

@@ -16,6 +16,11 @@ pub(crate) const SERVICE: &str = "countersign";
 #[error("the keyring did not keep the password ({0}); you will be asked again next time")]
 pub struct PasswordError(String);
 
+/// The keyring did not give the password up.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the keyring did not forget the password ({0}); remove it there by hand")]
+pub struct NotForgotten(String);
+
 /// The passwords of this workstation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Passwords;
@@ -39,6 +44,16 @@ impl Passwords {
         let (entry, password) = (profile.to_owned(), password.clone());
         bounded(move || entry_of(&entry)?.set_password(password.expose_secret()).map_err(|error| error.to_string()))
             .map_err(PasswordError)
+    }
+
+    /// Forgets the password of a profile; one that is not there is forgotten already.
+    pub fn forget(self, profile: &str) -> Result<(), NotForgotten> {
+        let entry = profile.to_owned();
+        let forgotten = bounded(move || match entry_of(&entry)?.delete_credential() {
+            Ok(()) | Err(keyring::Error::NoEntry) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        });
+        forgotten.map_err(NotForgotten)
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Everything but time is determined: the same rows in the same order on every run, on a copy of a filled template of its own.
 
+mod audit;
 mod claim;
 mod cycle;
 mod fill;
@@ -40,6 +41,8 @@ pub struct Load {
     pub shut_out: u32,
     /// Rounds of 100 claims from each backlog.
     pub claim_rounds: u32,
+    /// Partitions of 100 items that are signed and then verified: 202 audit records each.
+    pub audited_partitions: u32,
 }
 
 impl Load {
@@ -54,6 +57,7 @@ impl Load {
         pending: 1_000_000,
         shut_out: 100_000,
         claim_rounds: 5,
+        audited_partitions: 5_000,
     };
     /// A first impression.
     pub const QUICK: Self = Self {
@@ -66,6 +70,7 @@ impl Load {
         pending: 200_000,
         shut_out: 100_000,
         claim_rounds: 3,
+        audited_partitions: 100,
     };
 }
 
@@ -78,6 +83,8 @@ pub enum Part {
     SignOffs,
     /// The claim, over backlogs of different sizes.
     Claims,
+    /// Verifying the audit stream.
+    Audit,
 }
 
 /// Runs the parts that are asked for on a private server with every commit synced.
@@ -94,6 +101,10 @@ pub async fn run(load: &Load, parts: &[Part]) -> anyhow::Result<Report> {
     }
     if parts.contains(&Part::SignOffs) {
         report.rows.extend(sign::measure(&server, "whole", load.sign_offs, load.runs).await?);
+    }
+    if parts.contains(&Part::Audit) {
+        server.template("audited", &[Backlog::of(load.audited_partitions, 100)]).await?;
+        report.rows.push(audit::measure(&server, "audited", load.audited_partitions, load.runs).await?);
     }
     if parts.contains(&Part::Claims) {
         report.claims = claim::measure(&server, load).await?;

@@ -10,6 +10,7 @@ use countersign_domain::id::{ExceptionId, PartitionKey, Seq, WorkstationId};
 use countersign_domain::sign_off::{Answer, Decision, Outcome, SignOff};
 use countersign_engine::port::{Backlog, Held, HeldCursor, LeaseReply, LeaseRequest, LeasedItem};
 
+use crate::enrolment::sealed;
 use crate::generate::Arrival;
 
 /// What became of one exception.
@@ -61,7 +62,10 @@ impl<B: Backlog> Seat<B> {
     }
 
     async fn sign(&self, sign_offs: &[SignOff]) -> Vec<Answer> {
-        self.backlog.sign_off(self.workstation, sign_offs).await.expect("sign off")
+        let reply = self.backlog.sign_off(self.workstation, sign_offs).await.expect("sign off");
+        let keys: Vec<_> = sign_offs.iter().map(|sign_off| sign_off.key).collect();
+        reply.receipt.expect("a call has its receipt").check(&keys).expect("the receipt adds up");
+        reply.answers
     }
 
     async fn outcomes(&self, sign_offs: &[SignOff]) -> Vec<Outcome> {
@@ -70,7 +74,7 @@ impl<B: Backlog> Seat<B> {
 
     fn decide(&self, item: &LeasedItem, decision: Decision) -> SignOff {
         let content = gate::read_body(&item.body).expect("what is handed out passed the gates");
-        SignOff {
+        let sign_off = SignOff {
             key: hash::sign_off_key(&content.idempotency_key, item.content, decision, &self.reviewer),
             exception: item.id,
             content: item.content,
@@ -79,7 +83,14 @@ impl<B: Backlog> Seat<B> {
             reason: (decision == Decision::Reject).then(|| "OTHER".to_owned()),
             comment: Some("seen".to_owned()),
             decided_at: DateTime::<Utc>::from_timestamp(1_790_000_000, 123_456_000).expect("a good instant"),
-        }
+            policy_version: 1,
+            seal: None,
+        };
+        self.seal(sign_off, &content.idempotency_key)
+    }
+
+    fn seal(&self, sign_off: SignOff, key: &str) -> SignOff {
+        sealed(sign_off, key, &self.reviewer, self.workstation)
     }
 
     fn approve(&self, item: &LeasedItem) -> SignOff {
@@ -241,6 +252,7 @@ pub async fn what_was_never_leased_cannot_be_signed(world: impl World) {
         version: 1,
         content: hash::content_hash(&arrivals[0]),
         body: arrivals[0].clone(),
+        signatures: 0,
     };
     assert_eq!(alice.outcomes(&[alice.approve(&guessed)]).await, [Outcome::LeaseSuperseded]);
     assert_eq!(world.facts(&Arrival::new(0, "a").key()).await, Facts { decided: false, effect: None });
@@ -311,6 +323,8 @@ pub async fn a_decision_sent_twice_has_one_effect(world: impl World) {
     );
     assert_eq!(world.facts(&Arrival::new(0, "a").key()).await, first);
     let other_words = SignOff { comment: Some("other words".to_owned()), ..batch[0].clone() };
+    assert_eq!(alice.outcomes(std::slice::from_ref(&other_words)).await, [Outcome::Forged]);
+    let other_words = alice.seal(other_words, &Arrival::new(0, "a").key());
     assert_eq!(alice.outcomes(&[other_words]).await, [Outcome::KeyReused]);
     let wrong_key = SignOff { key: batch[1].key, ..alice.decide(&reply.items[0], Decision::Reject) };
     assert_eq!(alice.outcomes(&[wrong_key]).await, [Outcome::KeyReused]);
@@ -358,10 +372,49 @@ pub async fn a_changed_exception_is_not_signed(world: impl World) {
     let reply = alice.lease(10, &[]).await;
     let corrected = Arrival { revision: 2, ..Arrival::new(0, "a") }.body();
     assert_eq!(world.enqueue(std::slice::from_ref(&corrected)).await, ["CORRECTED"]);
-    assert_eq!(alice.outcomes(&[alice.approve(&reply.items[0])]).await, [Outcome::StaleVersion]);
+    let stale = alice.sign(&[alice.approve(&reply.items[0])]).await.remove(0);
+    assert_eq!(stale.outcome, Outcome::StaleVersion);
+    assert_eq!(stale.now.map(|now| (now.version, now.body)), Some((2, corrected.clone())));
     let again = alice.lease(10, &[HeldCursor { partition: PartitionKey("a".into()), after: Seq(0) }]).await;
     assert_eq!((again.items[0].version, &again.items[0].body), (2, &corrected));
     assert_eq!(alice.outcomes(&[alice.approve(&again.items[0])]).await, [Outcome::Committed]);
+}
+
+/// A decision that was changed after it was made, or that another workstation made, is not taken.
+pub async fn a_decision_is_good_as_its_workstation_sealed_it(world: impl World) {
+    world.enqueue(&bodies(0..1, "a")).await;
+    let (alice, elsewhere) = (world.workstation("alice").await, world.workstation("alice").await);
+    let item = alice.lease(10, &[]).await.items.remove(0);
+    let good = alice.approve(&item);
+    for changed in [
+        SignOff { decision: Decision::Reject, reason: Some("OTHER".to_owned()), ..good.clone() },
+        SignOff { comment: None, ..good.clone() },
+        SignOff { decided_at: good.decided_at + chrono::Duration::seconds(1), ..good.clone() },
+        SignOff { seal: elsewhere.approve(&item).seal, ..good.clone() },
+    ] {
+        assert_eq!(alice.outcomes(&[changed]).await, [Outcome::Forged]);
+    }
+    assert_eq!(elsewhere.outcomes(std::slice::from_ref(&good)).await, [Outcome::Forged]);
+    assert_eq!(alice.outcomes(&[good]).await, [Outcome::Committed]);
+}
+
+/// What is handed over is the colleague's at once, and nothing decided under the old lease counts any more.
+pub async fn a_lease_can_be_handed_to_a_colleague(world: impl World) {
+    world.enqueue(&bodies(0..2, "a")).await;
+    let (alice, bob) = (world.workstation("alice").await, world.workstation("bob").await);
+    assert!(bob.lease(10, &[]).await.items.len() == 2, "he has worked before");
+    bob.backlog.release(bob.workstation, &held(&bob.lease(10, &[]).await)).await.expect("release");
+    let hers = alice.lease(10, &[]).await;
+    let to = &bob.reviewer;
+    let handed = alice.backlog.hand_over(alice.workstation, &held(&hers), to, 60_000).await.expect("hand over");
+    assert_eq!(handed, [PartitionKey("a".into())]);
+    assert!(alice.renew(&held(&hers)).await.is_empty());
+    assert_eq!(alice.outcomes(&[alice.approve(&hers.items[0])]).await, [Outcome::LeaseSuperseded]);
+    let his = bob.lease(10, &[]).await;
+    assert_eq!(his.items.len(), 2);
+    assert_eq!(bob.outcomes(&[bob.approve(&his.items[0])]).await, [Outcome::Committed]);
+    let again = alice.backlog.hand_over(alice.workstation, &held(&hers), to, 60_000).await.expect("hand over");
+    assert!(again.is_empty(), "it is not hers any more");
 }
 
 /// A redelivery changes nothing; a correction of what is decided is a conflict.

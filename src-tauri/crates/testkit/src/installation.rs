@@ -41,7 +41,11 @@ impl Installation {
                 Ok(())
             })
             .await?;
-        let database = TestDatabase::create_from(&template).await?;
+        Self::of(TestDatabase::create_from(&template).await?).await
+    }
+
+    /// What is in a database that was migrated by somebody else.
+    pub async fn of(database: TestDatabase) -> anyhow::Result<Self> {
         let owner = PgPoolOptions::new()
             .max_connections(4)
             .connect(&database.admin_url())
@@ -87,12 +91,13 @@ impl Installation {
         })
     }
 
-    /// A backlog that has said hello as a new workstation.
+    /// A backlog that has said hello as a new workstation, whose keys are [`keys_of`](crate::enrolment::keys_of) it.
     pub async fn workstation(&self, login: &Login) -> anyhow::Result<(Arc<PgBacklog>, WorkstationId)> {
         let backlog = Arc::new(PgBacklog::new(self.target(login, None).await?, Some(login.password.clone())));
         let workstation = WorkstationId(Uuid::new_v4());
         let hello =
             Hello { workstation, name: "test".to_owned(), app_version: "0".to_owned(), settings: "{}".to_owned() };
+        crate::enrolment::enrol(&self.owner, &login.user, workstation).await?;
         backlog.hello(&hello).await?;
         Ok((backlog, workstation))
     }

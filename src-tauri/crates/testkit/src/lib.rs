@@ -4,6 +4,7 @@
 pub mod bench;
 pub mod conformance;
 pub mod demo;
+pub mod enrolment;
 pub mod generate;
 pub mod installation;
 pub mod postgres;

@@ -112,16 +112,89 @@ pub struct SessionView {
     pub lease_ends_in_ms: Option<u32>,
     /// Decisions that the database has not answered yet.
     pub unsent: u32,
+    /// Of those that want attention, the ones that were given up: like unsent ones they are on this computer alone.
+    pub dead: u32,
     /// Decisions that were refused or are dead, and want attention.
     pub attention: u32,
     /// How long a decision can be withdrawn.
     pub undo_window_ms: u32,
-    /// The reasons a rejection may carry.
-    pub reason_codes: Vec<ReasonCode>,
+    /// What is in force, as it was last heard of; absent before the first connection.
+    pub policy: Option<PolicyView>,
+    /// What a supervisor has to confirm before work can begin.
+    pub enrolment: Option<EnrolmentView>,
+    /// This computer is being left: the workstation was revoked, or the reviewer has signed out.
+    pub leaving: Option<LeavingView>,
+    /// The keys are in a file and not in a keyring.
+    pub keys_in_file: bool,
     /// Things the reviewer should know, such as a setting that does not fit the way they work.
     pub warnings: Vec<String>,
     /// The application's version.
     pub app_version: String,
+}
+
+/// The policy in force, with the moment it was heard of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct PolicyView {
+    /// Its version.
+    pub version: u32,
+    /// When it was in force, by the database's clock.
+    pub as_of: String,
+    /// What each confirmation attests.
+    pub attestation: String,
+    /// The reasons a rejection may carry.
+    pub reason_codes: Vec<ReasonCode>,
+}
+
+/// What identifies this workstation to the supervisor who confirms it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct EnrolmentView {
+    /// The workstation's number.
+    pub workstation: String,
+    /// The fingerprint of its key, in groups.
+    pub fingerprint: String,
+    /// What the supervisor enters.
+    pub command: String,
+}
+
+/// Why this computer is being left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum LeavingReason {
+    /// A supervisor revoked the workstation.
+    Revoked,
+    /// The reviewer signed out.
+    SignedOut,
+}
+
+/// What is left on this computer of a profile that is not worked with any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct LeavingView {
+    /// Why.
+    pub reason: LeavingReason,
+    /// The profile's name.
+    pub profile: String,
+    /// What happened, and what was removed.
+    pub message: String,
+    /// Decisions that are here and nowhere else: unanswered or given up.
+    pub unsent: u32,
+    /// The latest export of them.
+    pub export: Option<ExportView>,
+}
+
+/// Unsent decisions as they were written to a file. The file is not encrypted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct ExportView {
+    /// The file.
+    pub path: String,
+    /// How many decisions are in it.
+    pub count: u32,
+    /// SHA-256 of its lines, in hex: removing everything takes it as proof that the export was seen.
+    pub sha256: String,
 }
 
 /// A reason that a rejection may carry.
@@ -144,6 +217,31 @@ pub struct SuggestionView {
     pub label: String,
     /// Why.
     pub reasons: Vec<String>,
+}
+
+/// What a mark in the deck is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum MarkKind {
+    /// Somebody has signed it before; a second signature is needed.
+    Signed,
+    /// It reverses another exception.
+    Reversal,
+    /// A decision on it will be refused, as far as can be foreseen.
+    Refusal,
+}
+
+/// Something to know of an exception before it is decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct Mark {
+    /// What it is about.
+    pub kind: MarkKind,
+    /// A few words.
+    pub label: String,
+    /// What it means.
+    pub explanation: String,
 }
 
 /// One leased, undecided exception.
@@ -184,6 +282,8 @@ pub struct DeckRow {
     pub lease_ends_in_ms: u32,
     /// Why it is back, when it came back refused.
     pub note: Option<String>,
+    /// What to know before it is decided.
+    pub marks: Vec<Mark>,
 }
 
 /// The deck, whole: it is bounded.
@@ -244,6 +344,8 @@ pub struct DetailView {
     pub evidence: Vec<EvidenceField>,
     /// What has no counterpart on the other side.
     pub facts: Vec<Fact>,
+    /// What decides whether it can be signed: signatures, dates, the period and the policy.
+    pub control: Vec<Fact>,
     /// The payload, indented JSON.
     pub payload: String,
 }
@@ -278,6 +380,10 @@ pub struct SelectionTotals {
     pub missing: Vec<String>,
     /// By currency, in the order of its code.
     pub totals: Vec<CurrencyTotal>,
+    /// In how many partitions they are.
+    pub partitions: u32,
+    /// How many exceptions of the deck are in these partitions: what is given back or handed over with the selection.
+    pub with_partitions: u32,
     /// Ids that belong to a group of which other items are not selected; a group is signed whole.
     pub split_groups: Vec<String>,
     /// SHA-256 over the sorted keys and content hashes, in hex; a sign-off repeats it, so that what is signed is what was shown.
@@ -293,6 +399,40 @@ pub enum DecisionChoice {
     Approve,
     /// It goes back.
     Reject,
+}
+
+/// What is foreseen of a decision, before it is signed. The database decides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct PreflightView {
+    /// The policy it is foreseen with.
+    pub policy_version: u32,
+    /// When that was in force, by the database's clock.
+    pub as_of: String,
+    /// Why this may be out of date; absent while it is fresh.
+    pub stale: Option<String>,
+    /// What will be accepted first; each exception is in one group.
+    pub groups: Vec<PreflightGroup>,
+    /// How many will be refused.
+    pub refused: u32,
+}
+
+/// Exceptions for which the same answer is foreseen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct PreflightGroup {
+    /// The answer, such as `COMMITTED` or `OVER_LIMIT`.
+    pub outcome: String,
+    /// Whether the decision will stand.
+    pub accepted: bool,
+    /// In words, with the count: "2 will wait for a second signature".
+    pub label: String,
+    /// What it means and what to do.
+    pub explanation: String,
+    /// The exceptions.
+    pub ids: Vec<String>,
+    /// By currency.
+    pub totals: Vec<CurrencyTotal>,
 }
 
 /// A batch to sign: a frozen list with its totals.
@@ -332,6 +472,24 @@ pub struct UndoReply {
     pub withdrawn: u32,
     /// Decisions that were on their way already.
     pub too_late: u32,
+}
+
+/// Leases went to a colleague.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct HandOverReply {
+    /// How many partitions.
+    pub partitions: u32,
+    /// The same in words.
+    pub message: String,
+}
+
+/// Everything of a profile is gone from this computer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct RemovedReply {
+    /// What was removed and what was not, in words.
+    pub message: String,
 }
 
 /// Where a decision is.
@@ -411,6 +569,44 @@ pub struct OutboxView {
     pub next_attempt_in_ms: Option<u32>,
     /// Those that want attention first, then unanswered ones, then the latest answers; at most 500.
     pub rows: Vec<OutboxRow>,
+}
+
+/// The receipt of one call: what the database says it came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct ReceiptRow {
+    /// Its number, as a decimal string.
+    pub number: String,
+    /// When, by the database's clock.
+    pub at: String,
+    /// How many decisions came: committed, refused and duplicate ones together.
+    pub submitted: u32,
+    /// How many were accepted: committed, awaiting a second signature or held.
+    pub committed: u32,
+    /// How many were refused.
+    pub refused: u32,
+    /// How many were accepted before.
+    pub duplicate: u32,
+    /// What was accepted, by currency.
+    pub nets: Vec<CurrencyNet>,
+    /// The policy in force at commit.
+    pub policy_version: u32,
+    /// That some were decided under another policy, in words.
+    pub other_policy: Option<String>,
+}
+
+/// A net sum of one currency.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct CurrencyNet {
+    /// ISO 4217.
+    pub currency: String,
+    /// How many digits follow the decimal mark.
+    pub minor_units: u8,
+    /// How many items.
+    pub count: u32,
+    /// Debits plus credits.
+    pub net: String,
 }
 
 /// How closing goes.

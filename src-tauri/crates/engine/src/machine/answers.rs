@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use countersign_domain::code::Code;
 
 use super::{CommandFailure, Effect, Engine, Now, Record, Reply, Scored, Token, Writing, unknown_workstation};
-use crate::JOURNAL_RETRY_MS;
 use crate::backoff::delay_ms;
 use crate::outbox::Outbox;
 use crate::port::{
     BacklogError, DeckItem, Failure, JournalError, LeaseReply, LeasedItem, LocalDeadLetter, Problem, Renewed, Welcome,
     Write,
 };
+use crate::{JOURNAL_RETRY_MS, REFRESH_MS};
 
 impl Engine {
     pub(super) fn welcomed(&mut self, now: Now, result: Result<Welcome, BacklogError>, effects: &mut Vec<Effect>) {
@@ -20,6 +20,13 @@ impl Engine {
             Ok(welcome) => welcome,
             // Saying hello is what makes a workstation known: who is refused here has another reviewer's journal.
             Err(error) if unknown_workstation(&error) => return self.lost(now, self.of_somebody_else(), effects),
+            Err(error) if error.failure == Failure::Refused(Problem::Revoked) => {
+                // Whoever has this machine now has no business with what it leased.
+                if self.deck.len() > 0 || !self.leases.is_empty() || self.link.problem.as_ref() != Some(&error) {
+                    self.clear(effects);
+                }
+                return self.lost(now, error, effects);
+            }
             Err(error) => return self.lost(now, error, effects),
         };
         let here = (welcome.installation, welcome.reviewer.clone());
@@ -31,7 +38,16 @@ impl Engine {
             self.journal(Write::Bind { installation: here.0, reviewer: here.1 }, Writing::Other, effects);
         }
         self.reviewer = Some(welcome.reviewer);
+        self.stand(*welcome.standing, effects);
+        self.refresh_at_ms = now.mono_ms + REFRESH_MS;
+        if !self.is_enrolled(now, welcome.enrolment, effects) {
+            return;
+        }
+        let refreshed = self.link.online;
         self.link.answered(now.wall);
+        if refreshed {
+            return;
+        }
         self.session_version += 1;
         self.outbox.hurry(now.mono_ms, false);
         // Which leases still stand is the first thing to know.
@@ -67,6 +83,10 @@ impl Engine {
         if self.leases.is_empty() {
             self.renew_at_ms = call.at.mono_ms + u64::from(self.settings.lease_timeout_ms) / 3;
         }
+        // A lease that a colleague handed over, or that outlived a restart, may end sooner than the others.
+        let soonest_ms = reply.partitions.iter().map(|partition| u64::from(partition.lease_ms)).min();
+        let soonest_ms = soonest_ms.unwrap_or(u64::from(self.settings.lease_timeout_ms));
+        self.renew_at_ms = self.renew_at_ms.min(call.at.mono_ms + soonest_ms / 3);
         let leases = reply
             .partitions
             .iter()
@@ -98,6 +118,10 @@ impl Engine {
             self.lease_at_ms = now.mono_ms;
         }
         for item in &fresh {
+            // What is shown of it must not be decided any more.
+            if self.deck.outdate(item.id) {
+                self.deck_version += 1;
+            }
             self.scoring.insert(item.id, 1);
             self.scoring_partitions.insert(item.id, item.partition.clone());
         }
@@ -107,7 +131,7 @@ impl Engine {
         } else {
             // The cursors become durable together with the items they have passed, once these are scored.
             self.unjournaled.extend(leases.into_iter().map(|row| (row.partition.clone(), row)));
-            effects.push(Effect::Score(fresh));
+            effects.push(Effect::Score(fresh, self.thresholds()));
         }
     }
 
@@ -167,7 +191,7 @@ impl Engine {
             self.journal(Write::DeadLettered(dead), Writing::Other, effects);
         }
         if !again.is_empty() {
-            effects.push(Effect::Score(again));
+            effects.push(Effect::Score(again, self.thresholds()));
         }
     }
 

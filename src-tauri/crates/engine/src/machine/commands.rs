@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use countersign_domain::hash;
 use countersign_domain::id::{BatchId, Digest, ExceptionId, SignOffKey};
-use countersign_domain::sign_off::{COMMENT_CHARS, Decision, REASON_CODES, SignOff};
+use countersign_domain::policy::Policy;
+use countersign_domain::sign_off::{COMMENT_CHARS, Decision, SignOff};
 
-use super::{Command, CommandFailure, Draining, Effect, Engine, Now, Reply, RequestId, Writing};
+use super::{Call, Command, CommandFailure, Draining, Effect, Engine, Now, Reply, RequestId, Writing};
 use crate::port::{DeckItem, Entry, Settled, Stage, Write};
 
 /// What is signed with one confirmation.
@@ -43,6 +44,10 @@ impl Engine {
                 Ok(Reply::Undone { withdrawn: 0, too_late })
             }
             Command::Release(ids) => Ok(Reply::Released(self.give_back(&ids))),
+            Command::HandOver { ids, to } => match self.hand_over(now, request, &ids, to, effects) {
+                Ok(()) => return,
+                Err(failure) => Err(failure),
+            },
             Command::RetryNow => {
                 self.outbox.hurry(now.mono_ms, false);
                 self.link.try_now(now.mono_ms);
@@ -53,6 +58,13 @@ impl Engine {
             Command::Dismiss(key) => self.dismiss(key, effects),
             Command::Drain => {
                 self.begin_drain(now);
+                Ok(Reply::Done)
+            }
+            Command::SignOut => {
+                self.begin_drain(now);
+                if let Some(drain) = &mut self.drain {
+                    drain.signing_out = true;
+                }
                 Ok(Reply::Done)
             }
             Command::CloseNow => {
@@ -80,7 +92,14 @@ impl Engine {
         if batch.ids.is_empty() {
             return Err(failure("EMPTY", "Nothing is selected."));
         }
-        check_texts(batch.decision, batch.reason.as_deref(), batch.comment.as_deref())?;
+        let Some(standing) = &self.standing else {
+            return Err(failure(
+                "NOT_CONNECTED",
+                "Connect once before you sign: the policy in force is not known yet.",
+            ));
+        };
+        let policy_version = standing.policy_version;
+        check_texts(&standing.policy, batch.decision, batch.reason.as_deref(), batch.comment.as_deref())?;
         let chosen: BTreeSet<ExceptionId> = batch.ids.iter().copied().collect();
         if chosen.len() != batch.ids.len() {
             return Err(failure("REPEATED", "An exception is in the selection twice; nothing was signed."));
@@ -128,7 +147,16 @@ impl Engine {
                 reason: batch.reason.clone(),
                 comment: batch.comment.clone(),
                 decided_at,
+                policy_version,
+                seal: None,
             };
+            let sign_off = self.sealed(&item.key, sign_off);
+            if sign_off.seal.is_none() {
+                return Err(failure(
+                    "NOT_ENROLLED",
+                    "This workstation has no confirmed key yet, so that nothing can be signed with it.",
+                ));
+            }
             let ordinal = self.outbox.next_ordinal();
             let offline = !self.link.online;
             entries.push(Entry {
@@ -178,6 +206,49 @@ impl Engine {
         self.deck.drop_partitions(&partitions)
     }
 
+    fn hand_over(
+        &mut self,
+        now: Now,
+        request: RequestId,
+        ids: &[ExceptionId],
+        to: String,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), CommandFailure> {
+        if !self.link.online {
+            return Err(failure("OFFLINE", "Only a database that can be reached hands exceptions to a colleague."));
+        }
+        if self.hand_over.is_some() {
+            return Err(failure("BUSY", "Another hand-over is under way; try again in a moment."));
+        }
+        let partitions: BTreeSet<_> =
+            ids.iter().filter_map(|id| self.deck.get(*id)).map(|slot| slot.item.partition.clone()).collect();
+        let unsent = self
+            .outbox
+            .entries()
+            .any(|pending| pending.entry.stage != Stage::Refused && partitions.contains(&pending.entry.item.partition));
+        if unsent
+            || self
+                .deck
+                .slots()
+                .any(|slot| partitions.contains(&slot.item.partition) && self.deck.is_signing(slot.item.id))
+        {
+            return Err(failure(
+                "UNSENT",
+                "Decisions of yours in these partitions are not answered yet, and would not count any more. Send them first.",
+            ));
+        }
+        let held = self.leases.hand_over(&partitions);
+        if held.is_empty() {
+            return Err(failure("NOT_IN_DECK", "Nothing of the selection is in the deck any more."));
+        }
+        self.deck.drop_partitions(&partitions);
+        self.deck_version += 1;
+        self.session_version += 1;
+        self.hand_over = Some(Call { what: (request, held.clone()), at: now });
+        effects.push(Effect::HandOver(held, to));
+        Ok(())
+    }
+
     fn retry_dead(&mut self, now: Now, key: SignOffKey, effects: &mut Vec<Effect>) -> Result<Reply, CommandFailure> {
         let Some(pending) = self.outbox.get_mut(key).filter(|pending| pending.entry.stage == Stage::Dead) else {
             return Err(failure("NOT_FOUND", "This decision is not one that was given up."));
@@ -207,7 +278,12 @@ impl Engine {
     fn begin_drain(&mut self, now: Now) {
         if self.drain.is_none() {
             let deadline_ms = now.mono_ms + u64::from(self.settings.drain_timeout_s) * 1_000;
-            self.drain = Some(Draining { deadline_ms, unsent_at_start: self.outbox.unanswered(), done: false });
+            self.drain = Some(Draining {
+                deadline_ms,
+                unsent_at_start: self.outbox.unanswered(),
+                done: false,
+                signing_out: false,
+            });
         }
         self.outbox.hurry(now.mono_ms, true);
         self.link.try_now(now.mono_ms);
@@ -227,12 +303,17 @@ impl Engine {
     }
 }
 
-fn check_texts(decision: Decision, reason: Option<&str>, comment: Option<&str>) -> Result<(), CommandFailure> {
+fn check_texts(
+    policy: &Policy,
+    decision: Decision,
+    reason: Option<&str>,
+    comment: Option<&str>,
+) -> Result<(), CommandFailure> {
     match reason {
         None if decision == Decision::Reject => {
             return Err(failure("REASON_MISSING", "Choose a reason to reject; nothing was signed."));
         }
-        Some(code) if !REASON_CODES.iter().any(|(known, _)| *known == code) => {
+        Some(code) if !policy.knows_reason(code) => {
             return Err(failure("REASON_UNKNOWN", "The reason is not one of the policy's; nothing was signed."));
         }
         _ => {}

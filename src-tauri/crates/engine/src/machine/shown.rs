@@ -1,7 +1,9 @@
 //! What the engine shows of itself.
 
 use countersign_domain::id::{ExceptionId, PartitionKey, WorkstationId};
+use countersign_domain::receipt::Receipt;
 use countersign_domain::settings::Settings;
+use countersign_domain::standing::Standing;
 
 use super::{DrainState, Engine, LinkState, Now};
 use crate::deck::Slot;
@@ -77,6 +79,21 @@ impl Engine {
         }
     }
 
+    /// Policy and rights as they were last heard of.
+    pub fn standing(&self) -> Option<&Standing> {
+        self.standing.as_ref()
+    }
+
+    /// The fingerprint of the workstation's key, which a supervisor compares.
+    pub fn fingerprint(&self) -> String {
+        self.keys.public().fingerprint()
+    }
+
+    /// The receipts of the latest calls, newest first.
+    pub fn receipts(&self) -> impl Iterator<Item = &Receipt> {
+        self.receipts.iter()
+    }
+
     /// Whether leasing pauses because a bound is reached.
     pub fn saturated(&self) -> bool {
         self.saturated
@@ -113,7 +130,7 @@ impl Engine {
         let lease = p99.and_then(|p99| self.settings.lease_too_short(p99));
         let journal = self.journal_problem.as_ref().map(ToString::to_string);
         let trouble = self.trouble.as_ref().map(ToString::to_string);
-        lease.into_iter().chain(journal).chain(trouble).collect()
+        lease.into_iter().chain(journal).chain(trouble).chain(self.receipt_problem.clone()).collect()
     }
 
     /// Versions of the deck, the outbox and the session: each grows with every change.

@@ -1,12 +1,13 @@
 //! What became of decisions: durable, accepted, refused, to be tried again, given up.
 
+use countersign_domain::hash;
 use countersign_domain::id::SignOffKey;
-use countersign_domain::sign_off::{Answer, Outcome};
+use countersign_domain::sign_off::{Answer, CurrentContent, Outcome};
 
 use super::{DECISION_TIMES, Effect, Engine, Now, Record, SETTLED_REMEMBERED};
 use crate::backoff::delay_ms;
 use crate::outbox::Pending;
-use crate::port::{BacklogError, Entry, Failure, Settled, Stage};
+use crate::port::{BacklogError, Entry, Failure, LeasedItem, Settled, SignOffReply, Stage};
 
 /// The pause after a partition could not be served alone, before the next one's turn: a server that can serve none is not to be
 /// asked for thousands of them at once.
@@ -41,7 +42,7 @@ impl Engine {
     pub(super) fn signed_off(
         &mut self,
         now: Now,
-        result: Result<Vec<Answer>, BacklogError>,
+        result: Result<SignOffReply, BacklogError>,
         effects: &mut Vec<Effect>,
     ) {
         let Some(call) = self.sign_off.take() else { return };
@@ -52,9 +53,14 @@ impl Engine {
         }
         self.outbox_version += 1;
         let answers = match result {
-            Ok(answers) if answers.len() == call.what.len() => answers,
-            Ok(answers) => {
-                let message = format!("the database answered {} of {} decisions", answers.len(), call.what.len());
+            Ok(reply) if reply.answers.len() == call.what.len() => {
+                if let Some(receipt) = reply.receipt {
+                    self.receipted(now, &call.what, receipt, effects);
+                }
+                reply.answers
+            }
+            Ok(reply) => {
+                let message = format!("the database answered {} of {} decisions", reply.answers.len(), call.what.len());
                 return self.sign_off_failed(
                     now,
                     &call.what,
@@ -72,6 +78,8 @@ impl Engine {
             let Some(mut pending) = self.outbox.remove(key) else { continue };
             let accepted = answer.outcome.accepted();
             pending.entry.stage = if accepted { Stage::Committed } else { Stage::Refused };
+            let current = answer.now.clone();
+            let answer = Answer { now: None, ..answer };
             pending.entry.answer = Some(answer.clone());
             pending.entry.settled_at = Some(now.wall);
             settled.push(Settled {
@@ -90,6 +98,9 @@ impl Engine {
                 self.outbox.remember(pending.entry);
             } else {
                 self.refused(&pending, &answer, effects);
+                if let Some(current) = current {
+                    self.take_back(&pending.entry, current, effects);
+                }
                 self.outbox.insert(pending);
             }
         }
@@ -112,6 +123,31 @@ impl Engine {
             Outcome::LeaseSuperseded => self.renew_at_ms = 0,
             _ => {}
         }
+    }
+
+    /// An exception that changed is shown as it is now, if its lease still stands.
+    fn take_back(&mut self, entry: &Entry, current: CurrentContent, effects: &mut Vec<Effect>) {
+        let item = &entry.item;
+        let stands = self
+            .leases
+            .get(&item.partition)
+            .is_some_and(|lease| lease.epoch == entry.sign_off.epoch && !lease.giving_back);
+        if !stands || self.drain.is_some() || self.scoring.contains_key(&item.id) {
+            return;
+        }
+        self.scoring.insert(item.id, 1);
+        self.scoring_partitions.insert(item.id, item.partition.clone());
+        let leased = LeasedItem {
+            id: item.id,
+            partition: item.partition.clone(),
+            epoch: entry.sign_off.epoch,
+            seq: item.seq,
+            version: current.version,
+            content: hash::content_hash(&current.body),
+            body: current.body,
+            signatures: 0,
+        };
+        effects.push(Effect::Score(vec![leased], self.thresholds()));
     }
 
     fn remember_settled(&mut self, entry: &Entry) {

@@ -1,13 +1,19 @@
 //! What comes in and what goes out.
 
+use std::fmt;
+
 use chrono::{DateTime, Utc};
 use countersign_domain::code::Code;
+use countersign_domain::id::PartitionKey;
 use countersign_domain::id::{BatchId, Digest, ExceptionId, SignOffKey};
-use countersign_domain::sign_off::{Answer, Decision, SignOff};
+use countersign_domain::scoring::Thresholds;
+use countersign_domain::seal::{Enrolment, PublicKey};
+use countersign_domain::sign_off::{Decision, SignOff};
 use uuid::Uuid;
 
 use crate::port::{
-    BacklogError, DeckItem, Held, JournalError, LeaseReply, LeaseRequest, LeasedItem, Renewed, Welcome, Write,
+    BacklogError, DeckItem, Held, JournalError, LeaseReply, LeaseRequest, LeasedItem, Renewed, SignOffReply, Welcome,
+    Write,
 };
 
 /// The time: one clock that only goes forward, and one that says when.
@@ -37,7 +43,7 @@ pub struct Scored {
 }
 
 /// What a person asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Command {
     /// Sign a frozen list. All of it or nothing.
     Sign {
@@ -58,6 +64,13 @@ pub enum Command {
     Undo(BatchId),
     /// Give back the partitions of these exceptions.
     Release(Vec<ExceptionId>),
+    /// Hand the partitions of these exceptions to a colleague.
+    HandOver {
+        /// The exceptions.
+        ids: Vec<ExceptionId>,
+        /// The colleague's login.
+        to: String,
+    },
     /// End every wait.
     RetryNow,
     /// Try a given-up decision again.
@@ -66,8 +79,30 @@ pub enum Command {
     Dismiss(SignOffKey),
     /// Begin to close.
     Drain,
+    /// Begin to close, and clear the journal of everything but unanswered decisions.
+    SignOut,
     /// Stop waiting and close.
     CloseNow,
+}
+
+// Without the comment.
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sign { batch, ids, decision, .. } => {
+                write!(f, "Sign({batch:?}: {decision:?} {} exceptions)", ids.len())
+            }
+            Self::Undo(batch) => write!(f, "Undo({batch:?})"),
+            Self::Release(ids) => write!(f, "Release({} exceptions)", ids.len()),
+            Self::HandOver { ids, to } => write!(f, "HandOver({} exceptions to {to})", ids.len()),
+            Self::RetryNow => f.write_str("RetryNow"),
+            Self::RetryDead(key) => write!(f, "RetryDead({key:?})"),
+            Self::Dismiss(key) => write!(f, "Dismiss({key:?})"),
+            Self::Drain => f.write_str("Drain"),
+            Self::SignOut => f.write_str("SignOut"),
+            Self::CloseNow => f.write_str("CloseNow"),
+        }
+    }
 }
 
 /// What happened.
@@ -77,14 +112,18 @@ pub enum Event {
     Tick,
     /// The answer to [`Effect::Hello`].
     Welcomed(Result<Welcome, BacklogError>),
+    /// The answer to [`Effect::Enrol`]; what was agreed is kept already.
+    Enrolled(Result<Enrolment, BacklogError>),
     /// The answer to [`Effect::Lease`].
     Leased(Result<LeaseReply, BacklogError>),
     /// The answer to [`Effect::Renew`].
     Renewed(Result<Vec<Renewed>, BacklogError>),
     /// The answer to [`Effect::Release`].
     Released(Result<(), BacklogError>),
+    /// The answer to [`Effect::HandOver`].
+    HandedOver(Result<Vec<PartitionKey>, BacklogError>),
     /// The answer to [`Effect::SignOff`], in the order of the decisions.
-    SignedOff(Result<Vec<Answer>, BacklogError>),
+    SignedOff(Result<SignOffReply, BacklogError>),
     /// The answer to [`Effect::Score`], in part or whole.
     Scored(Vec<Scored>),
     /// The answer to [`Effect::Journal`].
@@ -98,16 +137,20 @@ pub enum Event {
 pub enum Effect {
     /// Connect and say hello.
     Hello,
+    /// Have this key enrolled, and keep what is agreed before telling of it.
+    Enrol(PublicKey),
     /// Lease.
     Lease(LeaseRequest),
     /// Renew these leases.
     Renew(Vec<Held>),
     /// Give these leases back.
     Release(Vec<Held>),
+    /// Hand these leases to a colleague.
+    HandOver(Vec<Held>, String),
     /// Send these decisions.
     SignOff(Vec<SignOff>),
-    /// Read and score these.
-    Score(Vec<LeasedItem>),
+    /// Read these, and score them with the thresholds.
+    Score(Vec<LeasedItem>, Thresholds),
     /// Make this durable.
     Journal(Token, Write),
     /// Answer a command.
@@ -151,6 +194,8 @@ pub enum Reply {
     },
     /// This many exceptions are given back.
     Released(usize),
+    /// This many partitions are a colleague's now.
+    HandedOver(usize),
     /// Done.
     Done,
 }

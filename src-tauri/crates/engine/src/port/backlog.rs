@@ -5,7 +5,11 @@ use std::future::Future;
 
 use chrono::{DateTime, Utc};
 use countersign_domain::id::{ContentHash, Epoch, ExceptionId, PartitionKey, Seq, WorkstationId};
+use countersign_domain::receipt::Receipt;
+use countersign_domain::redact::Redacted;
+use countersign_domain::seal::{Enrolment, PublicKey};
 use countersign_domain::sign_off::{Answer, SignOff};
+use countersign_domain::standing::Standing;
 use uuid::Uuid;
 
 /// Who calls, and with which settings.
@@ -32,6 +36,21 @@ pub struct Welcome {
     pub display_name: String,
     /// The database's clock.
     pub server_now: DateTime<Utc>,
+    /// The latest enrolment of this workstation.
+    pub enrolment: Option<EnrolmentState>,
+    /// The policy in force, and what this reviewer may sign.
+    pub standing: Box<Standing>,
+}
+
+/// How an enrolment stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EnrolmentState {
+    /// Its number at this workstation.
+    pub number: u32,
+    /// The key that was enrolled.
+    pub public_key: PublicKey,
+    /// Whether a supervisor confirmed it.
+    pub confirmed: bool,
 }
 
 /// A lease and how far its items were handed out.
@@ -74,7 +93,7 @@ pub struct LeasedPartition {
 }
 
 /// An exception handed out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct LeasedItem {
     /// Its identifier.
     pub id: ExceptionId,
@@ -90,6 +109,16 @@ pub struct LeasedItem {
     pub content: ContentHash,
     /// The content, byte for byte.
     pub body: String,
+    /// How many have signed it before.
+    pub signatures: u32,
+}
+
+// Without what the exception says.
+impl fmt::Debug for LeasedItem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, partition, epoch, seq, version, body, .. } = self;
+        write!(f, "LeasedItem({id} v{version} at {seq:?} of {partition:?} {epoch:?}, {:?})", Redacted(body))
+    }
 }
 
 /// The answer to a lease call.
@@ -117,6 +146,15 @@ pub struct Renewed {
     pub held: Held,
     /// How long it lasts from the moment of the answer, in milliseconds.
     pub lease_ms: u32,
+}
+
+/// The answer to a call of sign-offs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignOffReply {
+    /// One for each decision, in the same order.
+    pub answers: Vec<Answer>,
+    /// What the call came to.
+    pub receipt: Option<Receipt>,
 }
 
 /// What kind of failure a call ended with, and therefore what is known.
@@ -149,6 +187,10 @@ pub enum Problem {
     NotAReviewer,
     /// The workstation is not known for this login; saying hello again mends it.
     UnknownWorkstation,
+    /// No supervisor has confirmed the workstation's key yet.
+    NotEnrolled,
+    /// The workstation was revoked.
+    Revoked,
     /// The connection cannot be made as safe as the profile asks.
     Tls,
     /// The journal holds decisions made for another installation or reviewer.
@@ -166,6 +208,8 @@ impl Problem {
             Self::SchemaNewer => "SCHEMA_NEWER",
             Self::NotAReviewer => "NOT_A_REVIEWER",
             Self::UnknownWorkstation => "UNKNOWN_WORKSTATION",
+            Self::NotEnrolled => "NOT_ENROLLED",
+            Self::Revoked => "REVOKED",
             Self::Tls => "TLS",
             Self::OtherInstallation => "OTHER_INSTALLATION",
         }
@@ -208,6 +252,13 @@ pub trait Backlog: Send + Sync {
     /// Says who calls. Comes before everything else on a connection that was made anew.
     fn hello(&self, hello: &Hello) -> impl Future<Output = Result<Welcome, BacklogError>> + Send;
 
+    /// Has the workstation's public key taken, and agrees on a secret.
+    fn enrol(
+        &self,
+        workstation: WorkstationId,
+        key: PublicKey,
+    ) -> impl Future<Output = Result<Enrolment, BacklogError>> + Send;
+
     /// Hands out items: first of what is held, then of partitions claimed by rank.
     fn lease(
         &self,
@@ -230,10 +281,19 @@ pub trait Backlog: Send + Sync {
         held: &[Held],
     ) -> impl Future<Output = Result<(), BacklogError>> + Send;
 
-    /// Signs; one answer for each, in the same order.
+    /// Hands leases to a colleague; those missing in the answer were somebody else's.
+    fn hand_over(
+        &self,
+        workstation: WorkstationId,
+        held: &[Held],
+        to: &str,
+        ttl_ms: u32,
+    ) -> impl Future<Output = Result<Vec<PartitionKey>, BacklogError>> + Send;
+
+    /// Signs; one answer for each, in the same order. Every decision is sealed.
     fn sign_off(
         &self,
         workstation: WorkstationId,
         sign_offs: &[SignOff],
-    ) -> impl Future<Output = Result<Vec<Answer>, BacklogError>> + Send;
+    ) -> impl Future<Output = Result<SignOffReply, BacklogError>> + Send;
 }

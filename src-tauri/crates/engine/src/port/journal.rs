@@ -1,17 +1,21 @@
 //! The local journal.
 
-use chrono::{DateTime, Utc};
+use std::fmt;
+
+use chrono::{DateTime, NaiveDate, Utc};
 use countersign_domain::exception::{Kind, MatchDecision, RoutingTier};
 use countersign_domain::id::{BatchId, ContentHash, Epoch, ExceptionId, PartitionKey, Seq, SignOffKey, WorkstationId};
 use countersign_domain::money::Money;
+use countersign_domain::redact::Redacted;
 use countersign_domain::scoring::Suggestion;
 use countersign_domain::sign_off::{Answer, SignOff};
+use countersign_domain::standing::Standing;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use uuid::Uuid;
 
 /// An exception in the deck: what the grid shows, without the content itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeckItem {
     /// Its identifier.
     pub id: ExceptionId,
@@ -39,6 +43,18 @@ pub struct DeckItem {
     pub variance: Money,
     /// When it was submitted.
     pub submitted_at: DateTime<Utc>,
+    /// The day that says which close period it belongs to. (A journal of an earlier release does not know it.)
+    #[serde(default)]
+    pub business_date: NaiveDate,
+    /// Everyone who prepared it.
+    #[serde(default)]
+    pub prepared_by: Vec<String>,
+    /// How many have signed it before.
+    #[serde(default)]
+    pub signatures: u32,
+    /// The key of the exception that it reverses.
+    #[serde(default)]
+    pub reverses: Option<String>,
     /// What the matching engine said.
     pub match_decision: MatchDecision,
     /// How urgent it is.
@@ -51,6 +67,14 @@ pub struct DeckItem {
     pub suggestion: Suggestion,
     /// Why it is back, when it came back.
     pub note: Option<String>,
+}
+
+// Without what the exception says.
+impl fmt::Debug for DeckItem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, partition, epoch, seq, version, .. } = self;
+        write!(f, "DeckItem({id} v{version} at {seq:?} of {partition:?} {epoch:?})")
+    }
 }
 
 /// Where a decision is, on disk. (In the undo window and on its way are states of the running program; after a crash both are
@@ -135,7 +159,7 @@ pub struct Settled {
 }
 
 /// An exception that could not be scored.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct LocalDeadLetter {
     /// Which.
     pub id: ExceptionId,
@@ -151,8 +175,16 @@ pub struct LocalDeadLetter {
     pub at: DateTime<Utc>,
 }
 
+// Without what the exception says; the reason may quote it.
+impl fmt::Debug for LocalDeadLetter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, version, body, attempts, .. } = self;
+        write!(f, "LocalDeadLetter({id} v{version} after {attempts} attempts, {:?})", Redacted(body))
+    }
+}
+
 /// A change of the journal; each is one transaction, durable when it returns.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Write {
     /// The first connection: whose journal it is.
     Bind {
@@ -161,6 +193,8 @@ pub enum Write {
         /// The reviewer's login.
         reviewer: String,
     },
+    /// Policy and rights, to foresee answers while the database cannot be asked.
+    Standing(Box<Standing>),
     /// Leases, new or changed, and the items that came with them and their contents. An item that is there already is replaced.
     Leased {
         /// Inserted or replaced.
@@ -186,6 +220,24 @@ pub enum Write {
     Cleared,
 }
 
+// Without contents.
+impl fmt::Debug for Write {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bind { installation, .. } => write!(f, "Bind({installation})"),
+            Self::Standing(standing) => write!(f, "Standing({})", standing.policy_version),
+            Self::Leased { leases, items } => write!(f, "Leased({} leases, {} items)", leases.len(), items.len()),
+            Self::Dropped(partitions) => write!(f, "Dropped({partitions:?})"),
+            Self::Signed(entries) => write!(f, "Signed({entries:?})"),
+            Self::Withdrawn(keys) => write!(f, "Withdrawn({keys:?})"),
+            Self::Settled(settled) => write!(f, "Settled({settled:?})"),
+            Self::Dismissed(keys) => write!(f, "Dismissed({keys:?})"),
+            Self::DeadLettered(letters) => write!(f, "DeadLettered({letters:?})"),
+            Self::Cleared => f.write_str("Cleared"),
+        }
+    }
+}
+
 /// What a journal held when it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
@@ -199,6 +251,8 @@ pub struct Restored {
     pub outbox: Vec<Entry>,
     /// The highest ordinal ever given.
     pub last_ordinal: u64,
+    /// Policy and rights as they were last heard of.
+    pub standing: Option<Standing>,
 }
 
 /// What kind of trouble a journal has.

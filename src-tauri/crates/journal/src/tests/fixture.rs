@@ -10,6 +10,7 @@ use countersign_domain::hash::{content_hash, sha256, sign_off_key};
 use countersign_domain::id::{BatchId, Epoch, ExceptionId, PartitionKey, Seq, SignOffKey, WorkstationId};
 use countersign_domain::money::Money;
 use countersign_domain::scoring::{Route, Suggestion};
+use countersign_domain::seal::Seal;
 use countersign_domain::sign_off::{Answer, Decision, Outcome, SignOff};
 use countersign_engine::port::{DeckItem, Entry, Journal as _, LeaseRow, Restored, Settled, Stage, Write};
 use rusqlite::Connection;
@@ -64,16 +65,20 @@ pub(crate) fn plaintext(path: &Path, writes: impl IntoIterator<Item = Write>) {
     let mut connection = Connection::open(path).expect("it opens");
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).expect("a known option");
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).expect("it is set");
-    connection.execute_batch(include_str!("../../../../../migrations/journal/0001_journal.sql")).expect("it is made");
-    let workstation = WORKSTATION.0.to_string();
-    connection.execute("INSERT INTO identity (singleton, workstation) VALUES (1, ?1)", [workstation]).expect("a row");
-    connection.pragma_update(None, "user_version", 1).expect("it is set");
+    crate::schema::create(&mut connection, WORKSTATION).expect("it is made");
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).expect("it is moved");
     for write in writes {
         crate::write::write(&mut connection, &write)
             .map_err(|cause| cause.during("write", path))
             .expect("it is written");
     }
+    // As the first layout had it.
+    connection
+        .execute_batch(
+            "DROP INDEX outbox_dismissed; ALTER TABLE outbox DROP COLUMN policy_version; ALTER TABLE outbox DROP COLUMN seal; \
+             ALTER TABLE identity DROP COLUMN standing; PRAGMA user_version = 1",
+        )
+        .expect("it is taken back");
 }
 
 pub(crate) fn time(offset_us: i64) -> DateTime<Utc> {
@@ -105,6 +110,10 @@ pub(crate) fn item(n: i64) -> DeckItem {
         counterparty: "Müller & Söhne".to_owned(),
         variance: money("-1234.50", "EUR"),
         submitted_at: time(n),
+        business_date: time(n).date_naive(),
+        prepared_by: vec!["prep-01".to_owned()],
+        signatures: 0,
+        reverses: None,
         match_decision: MatchDecision::Partial,
         tier: RoutingTier::Priority,
         trace_id: Uuid::from_u128(99),
@@ -141,6 +150,8 @@ pub(crate) fn entry(n: i64) -> Entry {
             reason: None,
             comment: Some("naïve\ncomment".to_owned()),
             decided_at: time(n),
+            policy_version: 3,
+            seal: Some(Seal { enrolment: 1, signature: [7; 64], mac: sha256(b"seal") }),
         },
         item,
         stage: Stage::Ready,
@@ -170,7 +181,7 @@ pub(crate) fn answered(n: i64, stage: Stage, outcome: Option<Outcome>) -> Settle
         key: key(n),
         stage,
         attempts: 2,
-        answer: outcome.map(|outcome| Answer { outcome, first_outcome: None, other: None }),
+        answer: outcome.map(|outcome| Answer { outcome, first_outcome: None, other: None, now: None }),
         problem: (stage == Stage::Dead).then(|| "five transient errors".to_owned()),
         at: time(1_000_000 + n),
     }

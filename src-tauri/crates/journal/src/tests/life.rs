@@ -113,7 +113,8 @@ fn an_answer_takes_the_item_out_of_the_deck_and_stays() {
     let place = place();
     let mut journal = place.open();
     let other = OtherDecision { reviewer: "bob".to_owned(), decision: Decision::Reject, at: time(5) };
-    let conflict = Answer { outcome: Outcome::AlreadyDecided, first_outcome: Some(Outcome::Held), other: Some(other) };
+    let conflict =
+        Answer { outcome: Outcome::AlreadyDecided, first_outcome: Some(Outcome::Held), other: Some(other), now: None };
     apply(
         &mut journal,
         [

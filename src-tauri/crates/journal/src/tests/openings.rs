@@ -53,7 +53,7 @@ fn the_connection_is_as_durable_as_it_has_to_be() {
         ("checkpoint_fullfsync", "1"),
         ("foreign_keys", "1"),
         ("trusted_schema", "0"),
-        ("user_version", "2"),
+        ("user_version", "3"),
         ("secure_delete", "1"),
         ("temp_store", "2"),
         ("application_id", "1129531214"),
@@ -99,9 +99,9 @@ fn a_newer_journal_is_refused_and_not_touched() {
         let newer = stranger(&place.path);
         newer
             .execute_batch(if in_log {
-                "PRAGMA user_version = 4"
+                "PRAGMA user_version = 5"
             } else {
-                "PRAGMA user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)"
+                "PRAGMA user_version = 4; PRAGMA wal_checkpoint(TRUNCATE)"
             })
             .expect("it writes");
         drop(newer);

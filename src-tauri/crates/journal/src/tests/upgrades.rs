@@ -25,7 +25,12 @@ fn expected() -> Restored {
     let place = place();
     let mut journal = place.open();
     apply(&mut journal, writes());
-    restored(&mut journal)
+    let mut expected = restored(&mut journal);
+    // A release that did not encrypt did not seal either.
+    for entry in &mut expected.outbox {
+        (entry.sign_off.policy_version, entry.sign_off.seal) = (0, None);
+    }
+    expected
 }
 
 fn holds(bytes: &[u8], content: &[u8]) -> bool {

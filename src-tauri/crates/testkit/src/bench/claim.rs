@@ -99,14 +99,10 @@ async fn claims(backlog: &PgBacklog) -> anyhow::Result<Vec<Duration>> {
 }
 
 async fn workstations(copy: &mut Copy<'_>) -> anyhow::Result<()> {
-    sqlx::query(
-        "INSERT INTO countersign.workstation (id, reviewer, name, app_version, first_seen, last_seen)
-         SELECT lpad(to_hex(n), 32, '0')::uuid, $1, 'bench', '0', now(), now() FROM generate_series(1, $2) AS n",
-    )
-    .bind(REVIEWER)
-    .bind(i32::try_from(CLAIMS)?)
-    .execute(&mut copy.owner)
-    .await?;
+    for number in 1..=CLAIMS {
+        let workstation = WorkstationId(Uuid::from_u128(u128::from(number)));
+        crate::enrolment::enrol(&mut copy.owner, REVIEWER, workstation).await?;
+    }
     Ok(())
 }
 

@@ -74,9 +74,10 @@ pub async fn fill(connection: &mut PgConnection, backlog: &Backlog) -> anyhow::R
              SELECT m.*, encode(sha256(convert_to(m.hashed, 'UTF8')), 'hex') AS source_hash FROM made m
          )
          INSERT INTO countersign.exception (partition_key, seq, idempotency_key, kind, match_decision, routing_tier, ledger_entity,
-             currency, variance_amount, prepared_by, trace_id, correlation_id, source_hash, submitted_at, arrived_at, content_hash)
+             currency, variance_amount, prepared_by, trace_id, correlation_id, source_hash, submitted_at, arrived_at, content_hash, business_date, barred)
          SELECT w.partition_key, w.seq, w.key, 'recon_break', 'PARTIAL', 'standard', w.partition_key, 'USD', w.amount::numeric, ARRAY[$5],
-                w.trace, w.trace, w.source_hash, '2026-10-05T00:10:03Z', now(), sha256(convert_to({BODY}, 'UTF8'))
+                w.trace, w.trace, w.source_hash, '2026-10-05T00:10:03Z', now(), sha256(convert_to({BODY}, 'UTF8')),
+                '2026-10-05', ARRAY(SELECT x FROM unnest(ARRAY[lower($5), lower(session_user)]) AS x ORDER BY x)
          FROM worded w ORDER BY w.p, w.seq"
     );
     run(connection, &exceptions, backlog.prefix, partitions, items, &pattern, &backlog.preparer).await?;
@@ -92,20 +93,24 @@ pub async fn fill(connection: &mut PgConnection, backlog: &Backlog) -> anyhow::R
     if backlog.audited {
         sqlx::query(
             "INSERT INTO countersign.audit_event (partition_key, chain_seq, at, event, actor, exception_id, trace_id, source_hash,
-                 match_decision, content_hash, chain_hash)
+                 match_decision, content_hash, detail, chain_hash, key_id, mac)
+             SELECT c.*, k.id, countersign.hmac(k.inner_pad, k.outer_pad, c.chain_hash)
+             FROM countersign.audit_key k CROSS JOIN LATERAL (
              SELECT e.partition_key, e.seq, now(), 'ARRIVED', session_user, e.id, e.trace_id, e.source_hash, e.match_decision, e.content_hash,
+                    jsonb_build_object('version', 1),
                     countersign.chain(countersign.audit_record(e.partition_key, e.seq, now(), 'ARRIVED', session_user, NULL, e.id, e.trace_id,
-                        e.source_hash, e.match_decision, e.content_hash, NULL, NULL)) OVER (PARTITION BY e.partition_key ORDER BY e.seq)
-             FROM countersign.exception e ORDER BY e.id",
+                        e.source_hash, e.match_decision, e.content_hash, NULL, jsonb_build_object('version', 1)))
+                        OVER (PARTITION BY e.partition_key ORDER BY e.seq) AS chain_hash
+             FROM countersign.exception e ORDER BY e.id) AS c",
         )
         .execute(&mut *connection)
         .await
         .context("write the audit records of the arrivals")?;
     }
     sqlx::query(
-        "INSERT INTO countersign.partition (partition_key, next_seq, pending, claim_rank, shut_out, chain_seq, chain_head)
-         SELECT p.key, $3 + 1, $3, countersign.claim_rank('2026-10-05T00:10:03Z', 'standard'), ARRAY[$4],
-                coalesce(a.chain_seq, 0), coalesce(a.chain_hash, '')
+        "INSERT INTO countersign.partition (partition_key, next_seq, pending, claim_rank, shut_out, chain_seq, chain_head, kinds, tiers, ledger_entity)
+         SELECT p.key, $3 + 1, $3, countersign.claim_rank('2026-10-05T00:10:03Z', 'standard'), ARRAY(SELECT lower($4) WHERE EXISTS (SELECT 1 FROM countersign.reviewer r WHERE lower($4) = ANY (r.names))),
+                coalesce(a.chain_seq, 0), coalesce(a.chain_hash, ''), 1, 1, p.key
          FROM (SELECT format('%s-%s', $1, lpad(n::text, 7, '0')) AS key FROM generate_series(1, $2) AS n) AS p
          LEFT JOIN countersign.audit_event a ON a.partition_key = p.key AND a.chain_seq = $3
          ORDER BY p.key",

@@ -8,6 +8,8 @@ use countersign_domain::sign_off::{Outcome, SignOff};
 use countersign_engine::port::{Backlog as _, Held, HeldCursor, Hello, LeaseReply, LeaseRequest};
 use uuid::Uuid;
 
+/// The workstation that is measured.
+pub(crate) const WORKSTATION: WorkstationId = WorkstationId(Uuid::from_u128(1));
 /// The length of a lease.
 pub(crate) const TTL_MS: u32 = 900_000;
 
@@ -19,7 +21,7 @@ pub(crate) struct Product {
 
 impl Product {
     pub(crate) async fn connect(backlog: PgBacklog) -> anyhow::Result<Self> {
-        let workstation = WorkstationId(Uuid::from_u128(1));
+        let workstation = WORKSTATION;
         let hello = Hello { workstation, name: "bench".into(), app_version: "0".into(), settings: "{}".into() };
         backlog.hello(&hello).await?;
         Ok(Self { backlog, workstation })
@@ -31,7 +33,7 @@ impl Product {
 
     pub(crate) async fn sign_off(&self, decisions: &[SignOff]) -> anyhow::Result<Duration> {
         let began = Instant::now();
-        let answers = self.backlog.sign_off(self.workstation, decisions).await?;
+        let answers = self.backlog.sign_off(self.workstation, decisions).await?.answers;
         let took = began.elapsed();
         let committed = answers.iter().filter(|answer| answer.outcome == Outcome::Committed).count();
         anyhow::ensure!(committed == decisions.len(), "{committed} of {} were committed", decisions.len());

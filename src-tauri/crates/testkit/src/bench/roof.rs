@@ -60,6 +60,7 @@ impl Roof {
                 version: u32::try_from(row.try_get::<i32, _>("version")?)?,
                 content: content.ok_or_else(|| anyhow::anyhow!("a hash has 32 bytes"))?,
                 body: row.try_get("body")?,
+                signatures: 0,
             });
         }
         let took = began.elapsed();
@@ -115,8 +116,8 @@ const LEASE: &str = r#"
         WHERE p.partition_key = ANY ($1)
         RETURNING p.partition_key, p.epoch, p.chain_seq
     ), audited AS (
-        INSERT INTO countersign.audit_event (partition_key, chain_seq, at, event, actor, workstation, detail, chain_hash)
-        SELECT l.partition_key, l.chain_seq, now(), 'LEASED', $3, $2, '{"epoch": 1, "reviewer": "bench_reviewer"}', $4 FROM leased l
+        INSERT INTO countersign.audit_event (partition_key, chain_seq, at, event, actor, workstation, detail, chain_hash, key_id, mac)
+        SELECT l.partition_key, l.chain_seq, now(), 'LEASED', $3, $2, '{"epoch": 1, "reviewer": "bench_reviewer"}', $4, 1, $4 FROM leased l
     )
     SELECT l.partition_key, l.epoch, $5 AS lease_ms, e.seq AS after_seq, false AS more, e.id, e.seq, e.version, c.content_hash, c.body
     FROM leased l
@@ -135,24 +136,34 @@ const SIGN_OFF: &str = r#"
         RETURNING i.*, e.partition_key, e.seq, e.version, e.ledger_entity, e.currency, e.variance_amount, e.trace_id, e.source_hash,
             e.match_decision
     ), posted AS (
-        INSERT INTO countersign.posting (exception_id, effect_no, ledger_entity, currency, amount, posted_at)
-        SELECT m.id, nextval('countersign.effect_no'), m.ledger_entity, m.currency, m.variance_amount, now() FROM moved m
+        INSERT INTO countersign.posting (exception_id, effect_no, ledger_entity, currency, amount, posted_at, period)
+        SELECT m.id, nextval('countersign.effect_no'), m.ledger_entity, m.currency, m.variance_amount, now(), '2026-10' FROM moved m
     ), signed AS (
         INSERT INTO countersign.sign_off (sign_off_key, payload_hash, exception_id, version, content_hash, reviewer, workstation, epoch,
-            decision, reason, comment, decided_at, signed_at, outcome)
-        SELECT m.key, $11, m.id, m.version, m.content_hash, $10, $9, m.epoch, m.decision, m.reason, m.comment, m.decided_at, now(), 'COMMITTED'
+            decision, reason, comment, decided_at, signed_at, outcome,
+            partition_key, chain_seq, receipt_id, policy_version, in_force, enrolment, signature, mac, period, currency, amount)
+        SELECT m.key, $11, m.id, m.version, m.content_hash, $10, $9, m.epoch, m.decision, m.reason, m.comment, m.decided_at, now(), 'COMMITTED',
+               m.partition_key, $12 + m.seq, 1, 1, 1, 1, $11 || $11, $11, '2026-10', m.currency, m.variance_amount
         FROM moved m
     ), audited AS (
         INSERT INTO countersign.audit_event (partition_key, chain_seq, at, event, actor, workstation, exception_id, trace_id, source_hash,
-            match_decision, content_hash, outcome, detail, chain_hash)
+            match_decision, content_hash, outcome, detail, chain_hash, key_id, mac)
         SELECT m.partition_key, $12 + m.seq, now(), 'SIGNED', $10, $9, m.id, m.trace_id, m.source_hash, m.match_decision, m.content_hash,
-               'COMMITTED', '{"key": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "epoch": 1, "decision": "APPROVE", "decided_at": "2026-10-05T09:00:00+00:00"}', $11
+               'COMMITTED', '{"key": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "epoch": 1, "decision": "APPROVE", "decided_at": "2026-10-05T09:00:00+00:00", "policy": 1, "receipt": 1000, "payload": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "seal": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}', $11, 1, $11
         FROM moved m
     ), advanced AS (
         UPDATE countersign.partition p SET
             chain_seq = p.chain_seq + m.count, chain_head = $11, head_seq = p.head_seq + m.count, pending = p.pending - m.count
         FROM (SELECT m.partition_key, count(*)::integer AS count FROM moved m GROUP BY m.partition_key) AS m
         WHERE p.partition_key = m.partition_key
+    ), used AS (
+        UPDATE countersign.reviewer_usage u SET approved = u.approved + (SELECT sum(abs(m.variance_amount)) FROM moved m)
+        WHERE u.reviewer = $10 AND u.period = ''
+    ), receipted AS (
+        INSERT INTO countersign.receipt (id, at, reviewer, workstation, document, key_id, mac)
+        SELECT nextval('countersign.receipt_no'), now(), $10, $9,
+               jsonb_build_object('records', jsonb_agg(DISTINCT jsonb_build_array(m.partition_key, 1, 100))), 1, $11
+        FROM moved m
     )
     SELECT m.n::integer AS ordinal, 'COMMITTED' AS outcome, NULL::text AS first_outcome, m.version, NULL::text AS decided_by,
            NULL::text AS decision, NULL::timestamptz AS decided_at
@@ -165,5 +176,5 @@ const RELEASE: &str = r#"
         WHERE p.partition_key = ANY ($1)
         RETURNING p.partition_key, p.chain_seq
     )
-    INSERT INTO countersign.audit_event (partition_key, chain_seq, at, event, actor, workstation, detail, chain_hash)
-    SELECT f.partition_key, f.chain_seq, now(), 'RELEASED', $3, $2, '{"epoch": 1, "reviewer": "bench_reviewer"}', $4 FROM freed f"#;
+    INSERT INTO countersign.audit_event (partition_key, chain_seq, at, event, actor, workstation, detail, chain_hash, key_id, mac)
+    SELECT f.partition_key, f.chain_seq, now(), 'RELEASED', $3, $2, '{"epoch": 1, "reviewer": "bench_reviewer"}', $4, 1, $4 FROM freed f"#;

@@ -71,6 +71,7 @@ impl Server {
         let password = SecretString::from(PASSWORD);
         let password = (!known).then_some(&password);
         countersign_admin::reviewer::add(&database, REVIEWER, None, password).await?;
+        crate::enrolment::enrol(&mut connection, REVIEWER, super::product::WORKSTATION).await?;
         // Reads its commits and page images back out of the log; part of PostgreSQL's own contributions.
         sqlx::raw_sql("CREATE EXTENSION pg_walinspect").execute(&mut connection).await?;
         for backlog in backlogs {
@@ -112,6 +113,11 @@ impl Copy<'_> {
             application_name: "bench".to_owned(),
         };
         PgBacklog::new(target, Some(PASSWORD.into()))
+    }
+
+    /// As the operators' command line sees it.
+    pub(crate) fn for_admin(&self) -> anyhow::Result<Database> {
+        Ok(Database::from_url(&self.server.postgres.admin_url(&self.name))?)
     }
 
     /// A connection of the owner over the local socket.

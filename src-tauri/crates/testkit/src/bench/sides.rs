@@ -8,9 +8,10 @@ use countersign_domain::sign_off::{Decision, SignOff};
 use countersign_engine::port::{Held, HeldCursor, LeaseReply, LeasedItem};
 
 use super::fill::Backlog;
-use super::product::Product;
+use super::product::{Product, WORKSTATION};
 use super::roof::Roof;
 use super::server::{Copy, REVIEWER};
+use crate::enrolment::sealed;
 
 /// Which of the two is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +76,7 @@ pub(crate) fn approve(items: &[LeasedItem]) -> Vec<SignOff> {
         .map(|item| {
             // The key that `fill` gave it.
             let key = format!("{}-{:04}", item.partition.0, item.seq.0);
-            SignOff {
+            let sign_off = SignOff {
                 key: hash::sign_off_key(&key, item.content, Decision::Approve, REVIEWER),
                 exception: item.id,
                 content: item.content,
@@ -84,7 +85,10 @@ pub(crate) fn approve(items: &[LeasedItem]) -> Vec<SignOff> {
                 reason: None,
                 comment: None,
                 decided_at,
-            }
+                policy_version: 1,
+                seal: None,
+            };
+            sealed(sign_off, &key, REVIEWER, WORKSTATION)
         })
         .collect()
 }

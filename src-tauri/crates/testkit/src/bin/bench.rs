@@ -29,6 +29,8 @@ enum Only {
     SignOffs,
     /// The claim from backlogs of different sizes.
     Claims,
+    /// Verifying the audit stream.
+    Audit,
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -36,7 +38,7 @@ async fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let load = if arguments.quick { Load::QUICK } else { Load::FULL };
     let parts: Vec<Part> = if arguments.only.is_empty() {
-        vec![Part::Cycles, Part::SignOffs, Part::Claims]
+        vec![Part::Cycles, Part::SignOffs, Part::Audit, Part::Claims]
     } else {
         arguments.only.iter().map(|only| part(*only)).collect()
     };
@@ -54,5 +56,6 @@ fn part(only: Only) -> Part {
         Only::Cycles => Part::Cycles,
         Only::SignOffs => Part::SignOffs,
         Only::Claims => Part::Claims,
+        Only::Audit => Part::Audit,
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Parser;
 use countersign_testkit::demo::{self, Office};
+use countersign_testkit::enrolment;
 use secrecy::ExposeSecret as _;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
@@ -61,6 +62,13 @@ async fn main() -> anyhow::Result<ExitCode> {
         .kill_on_drop(true)
         .spawn()
         .with_context(|| format!("start {}", arguments.app.display()))?;
+    let owner = office.owner.clone();
+    // The supervisor who confirms the new workstation.
+    let supervisor = tokio::spawn(async move {
+        while !matches!(enrolment::confirm_all(&owner).await, Ok(1..) | Err(_)) {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    });
     let status = tokio::select! {
         status = app.wait() => status.context("wait for the window")?,
         stopped = demo::asked_to_stop() => {
@@ -68,6 +76,7 @@ async fn main() -> anyhow::Result<ExitCode> {
             end(&mut app).await?
         }
     };
+    supervisor.abort();
     let journals: Vec<PathBuf> = journals(&data)?;
     let counted = demo::count(&office.owner, &journals, &office.input).await?;
     office.owner.close().await;

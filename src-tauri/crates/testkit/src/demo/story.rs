@@ -6,13 +6,16 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use countersign_domain::id::WorkstationId;
 use secrecy::ExposeSecret as _;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
+use uuid::Uuid;
 
 use super::office::{Office, Reviewer};
 use super::workstation::{Ask, Told};
+use crate::enrolment::enrol;
 use crate::proxy::CuttingProxy;
 
 /// The longest a workstation may take to answer.
@@ -34,6 +37,7 @@ struct Workstation {
     journal: PathBuf,
     proxy: CuttingProxy,
     seed: u64,
+    id: WorkstationId,
     database: &'static str,
     running: Option<Running>,
 }
@@ -53,9 +57,11 @@ pub async fn run(office: &Office, story: &Story, say: impl Fn(&str)) -> anyhow::
             journal: story.directory.join(format!("{}.db", reviewer.login)),
             proxy: CuttingProxy::start(office.postgres.addr()).await?,
             seed: story.seed.wrapping_add(number as u64),
+            id: WorkstationId(Uuid::from_u128(number as u128 + 1)),
             database: office.database(),
             running: None,
         };
+        enrol(&office.owner, &workstation.reviewer.login, workstation.id).await?;
         workstation.start()?;
         workstation.ask(&Ask::Look).await?;
         workstations.push(workstation);
@@ -127,6 +133,7 @@ impl Workstation {
             .args(["--journal".as_ref(), self.journal.as_os_str()])
             .args(["--address", &self.proxy.addr().to_string(), "--database", self.database])
             .args(["--user", &self.reviewer.login, "--seed", &self.seed.to_string()])
+            .args(["--workstation", &self.id.0.to_string()])
             .env("COUNTERSIGN_PASSWORD", self.reviewer.password.expose_secret())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

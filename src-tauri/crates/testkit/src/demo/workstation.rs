@@ -10,7 +10,7 @@ use chrono::Utc;
 use countersign_backlog::{PgBacklog, Target, Tls};
 use countersign_domain::hash;
 use countersign_domain::id::{BatchId, ExceptionId, WorkstationId};
-use countersign_domain::scoring::{Route, Thresholds};
+use countersign_domain::scoring::Route;
 use countersign_domain::settings::Settings;
 use countersign_domain::sign_off::Decision;
 use countersign_engine::port::{DeckItem, Stage};
@@ -23,6 +23,8 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use uuid::Uuid;
+
+use crate::enrolment::keys_of;
 
 /// Where a workstation sits.
 #[derive(Debug, Clone, clap::Args)]
@@ -39,6 +41,9 @@ pub struct Seat {
     /// The reviewer.
     #[arg(long)]
     pub user: String,
+    /// The workstation; its keys follow from it.
+    #[arg(long)]
+    pub workstation: Uuid,
     /// Decides what is rejected.
     #[arg(long)]
     pub seed: u64,
@@ -87,7 +92,7 @@ pub async fn work(seat: Seat, password: SecretString) -> anyhow::Result<()> {
         client_key: None,
         application_name: format!("countersign {}", seat.user),
     };
-    let fresh = WorkstationId(Uuid::from_u128(random.random()));
+    let fresh = WorkstationId(seat.workstation);
     let journal = SqliteJournal::open(&seat.journal, &crate::journal_key(), fresh).context("open the journal")?;
     let (station, task) = countersign_station::start(Parts {
         settings: Settings { undo_window_ms: 0, ..Settings::default() },
@@ -95,7 +100,8 @@ pub async fn work(seat: Seat, password: SecretString) -> anyhow::Result<()> {
         backlog: Arc::new(PgBacklog::new(target, Some(password))),
         machine: seat.user.clone(),
         app_version: env!("CARGO_PKG_VERSION").to_owned(),
-        thresholds: Thresholds::default(),
+        keys: keys_of(fresh),
+        keep_enrolment: Arc::new(|_| Err("the workstations of this run are enrolled before they start".to_owned())),
         seed: random.random(),
     })?;
     let mut lines = BufReader::new(tokio::io::stdin()).lines();

@@ -4,14 +4,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use chrono::{DateTime, Utc};
-use countersign_domain::id::WorkstationId;
-use countersign_domain::sign_off::{Answer, SignOff};
+use countersign_domain::id::{PartitionKey, WorkstationId};
+use countersign_domain::seal::{Enrolment, PublicKey};
+use countersign_domain::sign_off::SignOff;
 use countersign_engine::port::{
-    Backlog, BacklogError, Failure, Held, Hello, LeaseReply, LeaseRequest, Problem, Renewed, Welcome,
+    Backlog, BacklogError, Failure, Held, Hello, LeaseReply, LeaseRequest, Problem, Renewed, SignOffReply, Welcome,
 };
 use uuid::Uuid;
 
 use super::database::Database;
+use crate::enrolment::{enrolled, keys_of, standing_of};
 
 /// One reviewer's way to a simulated database.
 #[derive(Debug, Clone)]
@@ -53,13 +55,24 @@ impl SimBacklog {
 }
 
 impl Backlog for SimBacklog {
-    async fn hello(&self, _hello: &Hello) -> Result<Welcome, BacklogError> {
+    async fn hello(&self, hello: &Hello) -> Result<Welcome, BacklogError> {
         if self.reviewer.is_empty() {
             let failure = Failure::Refused(Problem::NotAReviewer);
             return Err(BacklogError { operation: "connect", failure, message: "not an active reviewer".to_owned() });
         }
         let (reviewer, display_name) = (self.reviewer.clone(), self.reviewer.clone());
-        Ok(Welcome { installation: Uuid::from_u128(1), reviewer, display_name, server_now: self.wall() })
+        Ok(Welcome {
+            installation: Uuid::from_u128(1),
+            standing: Box::new(standing_of(&reviewer, self.wall())),
+            reviewer,
+            display_name,
+            server_now: self.wall(),
+            enrolment: Some(enrolled(hello.workstation)),
+        })
+    }
+
+    async fn enrol(&self, workstation: WorkstationId, _key: PublicKey) -> Result<Enrolment, BacklogError> {
+        Ok(keys_of(workstation).enrolment().expect("they are enrolled").clone())
     }
 
     async fn lease(&self, workstation: WorkstationId, request: &LeaseRequest) -> Result<LeaseReply, BacklogError> {
@@ -80,7 +93,17 @@ impl Backlog for SimBacklog {
         Ok(())
     }
 
-    async fn sign_off(&self, workstation: WorkstationId, sign_offs: &[SignOff]) -> Result<Vec<Answer>, BacklogError> {
+    async fn hand_over(
+        &self,
+        workstation: WorkstationId,
+        held: &[Held],
+        to: &str,
+        ttl_ms: u32,
+    ) -> Result<Vec<PartitionKey>, BacklogError> {
+        Ok(self.database().hand_over(self.now_ms(), workstation, &self.reviewer, held, to, ttl_ms))
+    }
+
+    async fn sign_off(&self, workstation: WorkstationId, sign_offs: &[SignOff]) -> Result<SignOffReply, BacklogError> {
         Ok(self.database().sign_off(self.wall(), workstation, &self.reviewer, sign_offs))
     }
 }

@@ -5,10 +5,15 @@ use std::collections::BTreeMap;
 use countersign_domain::gate;
 use countersign_domain::hash;
 use countersign_domain::id::{ContentHash, Epoch, ExceptionId, PartitionKey, Seq, SignOffKey, WorkstationId};
-use countersign_domain::sign_off::{Answer, Decision, OtherDecision, Outcome, SignOff};
-use countersign_engine::port::{Held, LeaseReply, LeaseRequest, LeasedItem, LeasedPartition, Renewed};
+use countersign_domain::money::Money;
+use countersign_domain::receipt::{CurrencyTotal, Receipt, keys_total};
+use countersign_domain::sign_off::{Answer, CurrentContent, Decision, OtherDecision, Outcome, SignOff};
+use countersign_engine::port::{Held, LeaseReply, LeaseRequest, LeasedItem, LeasedPartition, Renewed, SignOffReply};
+use uuid::Uuid;
 
 use chrono::{DateTime, Utc};
+
+use crate::enrolment::sealed;
 
 /// One exception.
 #[derive(Debug, Clone)]
@@ -26,6 +31,9 @@ pub struct Item {
     body: String,
     content: ContentHash,
     seen: Vec<ContentHash>,
+    variance: Money,
+    /// Who gave the first of two approvals.
+    pub first_by: Option<String>,
     /// Who decided what, when.
     pub decided: Option<(String, Decision, DateTime<Utc>)>,
     /// The number of its effect.
@@ -55,6 +63,11 @@ pub struct Database {
     partitions: BTreeMap<PartitionKey, Partition>,
     sign_offs: BTreeMap<SignOffKey, Accepted>,
     effects: u64,
+    receipts: i64,
+    /// Where each reviewer works: the workstation that leased last.
+    desks: BTreeMap<String, WorkstationId>,
+    /// From this absolute variance on, two people have to approve.
+    pub two_from: Option<rust_decimal::Decimal>,
     /// How many effects were written for each exception; never more than one.
     pub effect_counts: BTreeMap<ExceptionId, u32>,
 }
@@ -77,6 +90,8 @@ impl Database {
             item.content = hash::content_hash(body);
             item.seen.push(item.content);
             item.prepared_by.extend(content.prepared_by);
+            item.variance = content.variance;
+            item.first_by = None;
             return "CORRECTED";
         }
         let id = ExceptionId(i64::try_from(self.items.len()).expect("fewer than 2^63 items") + 1);
@@ -94,6 +109,8 @@ impl Database {
             body: body.to_owned(),
             content: hash::content_hash(body),
             seen: vec![hash::content_hash(body)],
+            variance: content.variance,
+            first_by: None,
             decided: None,
             effect: None,
         };
@@ -130,7 +147,9 @@ impl Database {
 
     /// They prepared it, or another pending item of its group.
     fn shut_out(&self, item: &Item, person: &str) -> bool {
-        let prepared = |item: &Item| item.prepared_by.iter().any(|preparer| preparer == person);
+        let prepared = |item: &Item| {
+            item.prepared_by.iter().any(|preparer| preparer == person) || item.first_by.as_deref() == Some(person)
+        };
         let in_group = |other: &Item| {
             item.group.is_some()
                 && other.group == item.group
@@ -173,6 +192,7 @@ impl Database {
         request: &LeaseRequest,
     ) -> LeaseReply {
         self.expire(now_ms);
+        self.desks.insert(person.to_owned(), workstation);
         let mut reply = LeaseReply::default();
         let mut left = request.want as usize;
         let own: Vec<PartitionKey> = self
@@ -242,6 +262,7 @@ impl Database {
                 version: item.version,
                 content: item.content,
                 body: item.body.clone(),
+                signatures: item.first_by.is_some().into(),
             }
         }));
     }
@@ -282,6 +303,31 @@ impl Database {
         }
     }
 
+    /// As `countersign.hand_over`, to the workstation of a colleague who has leased before.
+    pub fn hand_over(
+        &mut self,
+        now_ms: u64,
+        workstation: WorkstationId,
+        person: &str,
+        held: &[Held],
+        to: &str,
+        ttl_ms: u32,
+    ) -> Vec<PartitionKey> {
+        let Some(desk) = self.desks.get(to).copied() else { return Vec::new() };
+        let standing: Vec<PartitionKey> = held
+            .iter()
+            .filter(|held| self.stands(workstation, person, held))
+            .map(|held| held.partition.clone())
+            .collect();
+        for key in &standing {
+            let partition = self.partitions.get_mut(key).expect("it stands");
+            partition.epoch += 1;
+            partition.holder = Some((desk, to.to_owned()));
+            partition.lease_until_ms = Some(now_ms + u64::from(ttl_ms));
+        }
+        standing
+    }
+
     /// As `countersign.sign_off`.
     pub fn sign_off(
         &mut self,
@@ -289,7 +335,7 @@ impl Database {
         workstation: WorkstationId,
         person: &str,
         sign_offs: &[SignOff],
-    ) -> Vec<Answer> {
+    ) -> SignOffReply {
         let mut answers: Vec<Answer> =
             sign_offs.iter().map(|sign_off| self.decide(wall, workstation, person, sign_off)).collect();
         // Effects follow once the whole call is decided.
@@ -317,12 +363,63 @@ impl Database {
                 self.sign_offs.get_mut(&sign_off.key).expect("just accepted").outcome = Outcome::Committed;
             }
         }
-        answers
+        let receipt = Some(self.receipt(wall, workstation, person, sign_offs, &answers));
+        SignOffReply { answers, receipt }
+    }
+
+    fn receipt(
+        &mut self,
+        wall: DateTime<Utc>,
+        workstation: WorkstationId,
+        person: &str,
+        sign_offs: &[SignOff],
+        answers: &[Answer],
+    ) -> Receipt {
+        self.receipts += 1;
+        let fresh = |answer: &Answer| answer.outcome.accepted() && answer.outcome != Outcome::Duplicate;
+        let count = |which: &dyn Fn(&Answer) -> bool| answers.iter().filter(|answer| which(answer)).count() as u64;
+        let (mut outcomes, mut totals) = (BTreeMap::new(), BTreeMap::new());
+        for (answer, sign_off) in answers.iter().zip(sign_offs) {
+            *outcomes.entry(answer.outcome.as_str().to_owned()).or_default() += 1;
+            let Some(item) = self.items.get(&sign_off.exception).filter(|_| fresh(answer)) else { continue };
+            let total: &mut CurrencyTotal =
+                totals.entry(item.variance.currency.code().to_owned()).or_insert_with(|| {
+                    let zero = rust_decimal::Decimal::ZERO;
+                    CurrencyTotal { items: 0, debits: zero, credits: zero, net: zero }
+                });
+            let amount = item.variance.amount;
+            total.items += 1;
+            total.net += amount;
+            *(if amount.is_sign_negative() { &mut total.credits } else { &mut total.debits }) += amount;
+        }
+        Receipt {
+            receipt: self.receipts,
+            at: wall.timestamp_micros(),
+            installation: Uuid::from_u128(1),
+            reviewer: person.to_owned(),
+            workstation: workstation.0,
+            policy_version: 1,
+            submitted: answers.len() as u64,
+            committed: count(&fresh),
+            duplicate: count(&|answer| answer.outcome == Outcome::Duplicate),
+            refused: count(&|answer| !answer.outcome.accepted()),
+            under_another_policy: 0,
+            outcomes,
+            totals,
+            keys_sha256: keys_total(sign_offs.iter().map(|sign_off| sign_off.key.0)),
+            records: Vec::new(),
+            duplicates: Vec::new(),
+            unknown: Vec::new(),
+        }
     }
 
     fn decide(&mut self, wall: DateTime<Utc>, workstation: WorkstationId, person: &str, sign_off: &SignOff) -> Answer {
-        let plain = |outcome| Answer { outcome, first_outcome: None, other: None };
+        let plain = |outcome| Answer { outcome, first_outcome: None, other: None, now: None };
         let Some(item) = self.items.get(&sign_off.exception) else { return plain(Outcome::NotEligible) };
+        let claimed = SignOff { seal: None, ..sign_off.clone() };
+        if sign_off.seal != sealed(claimed, &item.key, person, workstation).seal {
+            return plain(Outcome::Forged);
+        }
         if sign_off.key != hash::sign_off_key(&item.key, sign_off.content, sign_off.decision, person) {
             return plain(Outcome::KeyReused);
         }
@@ -331,10 +428,13 @@ impl Database {
                 (&a.reason, &a.comment, a.decided_at) == (&b.reason, &b.comment, b.decided_at)
             };
             return if same(&first.sign_off, sign_off) {
-                Answer { outcome: Outcome::Duplicate, first_outcome: Some(first.outcome), other: None }
+                Answer { first_outcome: Some(first.outcome), ..plain(Outcome::Duplicate) }
             } else {
                 plain(Outcome::KeyReused)
             };
+        }
+        if item.first_by.as_deref() == Some(person) {
+            return plain(Outcome::NotEligible);
         }
         if self.shut_out(item, person) {
             return plain(Outcome::Preparer);
@@ -342,13 +442,23 @@ impl Database {
         let other = item.decided.clone().map(|(reviewer, decision, at)| OtherDecision { reviewer, decision, at });
         let held = Held { partition: item.place.0.clone(), epoch: sign_off.epoch };
         if !self.stands(workstation, person, &held) {
-            return Answer { outcome: Outcome::LeaseSuperseded, first_outcome: None, other };
+            return Answer { other, ..plain(Outcome::LeaseSuperseded) };
         }
         if other.is_some() {
-            return Answer { outcome: Outcome::AlreadyDecided, first_outcome: None, other };
+            return Answer { other, ..plain(Outcome::AlreadyDecided) };
         }
         if item.content != sign_off.content {
-            return plain(Outcome::StaleVersion);
+            let now = Some(CurrentContent { version: item.version, body: item.body.clone() });
+            return Answer { now, ..plain(Outcome::StaleVersion) };
+        }
+        let first = item.first_by.is_none()
+            && sign_off.decision == Decision::Approve
+            && self.two_from.is_some_and(|from| item.variance.amount.abs() >= from);
+        if first {
+            self.items.get_mut(&sign_off.exception).expect("just looked at").first_by = Some(person.to_owned());
+            let accepted = Accepted { sign_off: sign_off.clone(), outcome: Outcome::AwaitingSecond };
+            self.sign_offs.insert(sign_off.key, accepted);
+            return plain(Outcome::AwaitingSecond);
         }
         self.items.get_mut(&sign_off.exception).expect("just looked at").decided =
             Some((person.to_owned(), sign_off.decision, wall));
@@ -364,6 +474,14 @@ impl Database {
                 defects.push(format!("exception {id} has {count} effects"));
             }
         }
+        for item in self.items.values() {
+            let two = self.two_from.is_some_and(|from| item.variance.amount.abs() >= from);
+            if let Some((second, Decision::Approve, _)) = item.decided.as_ref().filter(|_| two)
+                && item.first_by.as_ref().is_none_or(|first| first == second)
+            {
+                defects.push(format!("{} was approved by {second} after {:?}", item.key, item.first_by));
+            }
+        }
         for (key, partition) in &self.partitions {
             let effects: Vec<Option<u64>> = partition.items.iter().map(|id| self.items[id].effect).collect();
             let written: Vec<u64> = effects.iter().flatten().copied().collect();
@@ -371,7 +489,8 @@ impl Database {
                 defects.push(format!("the effects of {} are out of order: {effects:?}", key.0));
             }
         }
-        let mut decided: Vec<ExceptionId> = self.accepted().map(|(_, id)| id).collect();
+        let decided = self.sign_offs.values().filter(|accepted| accepted.outcome != Outcome::AwaitingSecond);
+        let mut decided: Vec<ExceptionId> = decided.map(|accepted| accepted.sign_off.exception).collect();
         decided.sort_unstable();
         let signed = decided.len();
         decided.dedup();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use countersign_domain::id::{ExceptionId, PartitionKey, SignOffKey, WorkstationId};
+use countersign_domain::standing::Standing;
 use countersign_engine::port::{
     DeckItem, Entry, Identity, Journal, JournalError, JournalFault, LeaseRow, Restored, Settled, Stage, Write,
 };
@@ -15,6 +16,7 @@ struct Disk {
     leases: BTreeMap<PartitionKey, LeaseRow>,
     deck: BTreeMap<ExceptionId, (DeckItem, String)>,
     outbox: BTreeMap<SignOffKey, Entry>,
+    standing: Option<Standing>,
     /// Outlives the entries that had the ordinals.
     last_ordinal: u64,
     /// The next writes fail as if the disk were full.
@@ -34,6 +36,7 @@ impl MemoryJournal {
             leases: BTreeMap::new(),
             deck: BTreeMap::new(),
             outbox: BTreeMap::new(),
+            standing: None,
             last_ordinal: 0,
             full: false,
         })))
@@ -70,6 +73,7 @@ impl Journal for MemoryJournal {
             deck: disk.deck.values().map(|(item, _)| item.clone()).filter(|item| !decided.contains(&item.id)).collect(),
             last_ordinal: disk.last_ordinal,
             outbox,
+            standing: disk.standing.clone(),
         })
     }
 
@@ -84,6 +88,7 @@ impl Journal for MemoryJournal {
         }
         match write {
             Write::Bind { installation, reviewer } => disk.identity.bound_to = Some((*installation, reviewer.clone())),
+            Write::Standing(standing) => disk.standing = Some(standing.as_ref().clone()),
             Write::Leased { leases, items } => {
                 disk.leases.extend(leases.iter().map(|row| (row.partition.clone(), row.clone())));
                 disk.deck.extend(items.iter().map(|(item, body)| (item.id, (item.clone(), body.clone()))));

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use chrono::{DateTime, Utc};
 use countersign_domain::id::{BatchId, SignOffKey, WorkstationId};
-use countersign_domain::scoring::Thresholds;
 use countersign_domain::settings::Settings;
 use countersign_engine::port::{BacklogError, Failure, Journal, Welcome};
 use countersign_engine::{Effect, Engine, Event, Now, RequestId, Scored, deck_item};
@@ -18,6 +17,7 @@ use uuid::Uuid;
 
 use super::database::Database;
 use super::journal::MemoryJournal;
+use crate::enrolment::{enrolled, keys_of, standing_of};
 use crate::generate::Arrival;
 
 /// How long people work and things break, then how long the world has to heal.
@@ -63,7 +63,7 @@ pub struct DayReport {
 #[derive(Debug)]
 enum What {
     /// An event for the engine of this life of the workstation.
-    Engine(usize, u32, Event),
+    Engine(usize, u32, Box<Event>),
     /// The timer of this life.
     Wakeup(usize, u32),
     /// The person looks at the deck.
@@ -151,6 +151,10 @@ impl World {
             healing: false,
             day,
         };
+        // On half of the days some exceptions need two people.
+        if world.random.random_range(0..2) == 0 {
+            world.database.two_from = Some(rust_decimal::Decimal::from(10));
+        }
         world.at(0, What::Arrivals);
         // On some days workstations crash all the time, on others never: a crash heals what a workstation has forgotten.
         let crash_ms = [600_000, 3_600_000, u64::MAX / 4][world.random.random_range(0..3)];
@@ -197,7 +201,8 @@ impl World {
         };
         let restored = journal.clone().restore().expect("reading a simulated disk never fails");
         let seed = self.random.random();
-        Engine::new(settings, restored, seed, Now { mono_ms: 0, wall: self.wall() })
+        let keys = keys_of(restored.identity.workstation);
+        Engine::new(settings, restored, keys, seed, Now { mono_ms: 0, wall: self.wall() })
     }
 
     fn arrival(&self, number: u64) -> (u64, String) {
@@ -242,7 +247,7 @@ impl World {
 
     fn happen(&mut self, what: What) -> Result<(), String> {
         match what {
-            What::Engine(index, life, event) if life == self.stations[index].life => self.step(index, event),
+            What::Engine(index, life, event) if life == self.stations[index].life => self.step(index, *event),
             What::Wakeup(index, life)
                 if life == self.stations[index].life
                     && self.stations[index].wakeup_ms.is_none_or(|at| at <= self.now_ms) =>
@@ -338,9 +343,8 @@ impl World {
     fn effect(&mut self, index: usize, effect: Effect) {
         let life = self.stations[index].life;
         match effect {
-            Effect::Score(items) => {
+            Effect::Score(items, thresholds) => {
                 let failing = self.random.random_range(0..50) == 0;
-                let thresholds = Thresholds::default();
                 let scored = items
                     .into_iter()
                     .map(|leased| {
@@ -352,14 +356,14 @@ impl World {
                         Scored { leased, result }
                     })
                     .collect();
-                self.at(3, What::Engine(index, life, Event::Scored(scored)));
+                self.at(3, What::Engine(index, life, Box::new(Event::Scored(scored))));
             }
             Effect::Journal(token, write) => {
                 let result = self.stations[index].journal.write(&write);
                 // One after the other, as a disk does; what is durable may still be lost on its way to the engine.
                 let free_ms = self.stations[index].disk_free_ms.max(self.now_ms) + self.random.random_range(1..100);
                 self.stations[index].disk_free_ms = free_ms;
-                self.at(free_ms - self.now_ms, What::Engine(index, life, Event::Journaled(token, result)));
+                self.at(free_ms - self.now_ms, What::Engine(index, life, Box::new(Event::Journaled(token, result))));
             }
             Effect::Reply(request, reply) => self.replied(index, request, &reply),
             Effect::Record(record) => {
@@ -367,7 +371,13 @@ impl World {
                 self.report.duplicates += usize::from(record.event == "duplicate_skipped");
             }
             Effect::Drained { .. } => {}
-            Effect::Hello | Effect::Lease(_) | Effect::Renew(_) | Effect::Release(_) | Effect::SignOff(_) => {
+            Effect::Hello
+            | Effect::Enrol(_)
+            | Effect::Lease(_)
+            | Effect::Renew(_)
+            | Effect::Release(_)
+            | Effect::HandOver(..)
+            | Effect::SignOff(_) => {
                 self.call(index, effect);
             }
         }
@@ -412,18 +422,26 @@ impl World {
             Effect::SignOff(sign_offs) => {
                 answered!(Event::SignedOff, database.sign_off(wall, workstation, &reviewer, &sign_offs))
             }
+            Effect::HandOver(held, to) => {
+                answered!(Event::HandedOver, database.hand_over(now_ms, workstation, &reviewer, &held, &to, ttl_ms))
+            }
+            Effect::Enrol(_) => {
+                answered!(Event::Enrolled, keys_of(workstation).enrolment().expect("they are enrolled").clone())
+            }
             _ => answered!(
                 Event::Welcomed,
                 Welcome {
                     installation: Uuid::from_u128(1),
                     reviewer: reviewer.clone(),
                     display_name: reviewer.clone(),
-                    server_now: wall
+                    server_now: wall,
+                    enrolment: Some(enrolled(workstation)),
+                    standing: Box::new(standing_of(&reviewer, wall)),
                 }
             ),
         };
         let life = self.stations[index].life;
         let takes = self.random.random_range(1..if self.stations[index].online { 200 } else { 30_000 });
-        self.at(takes, What::Engine(index, life, event));
+        self.at(takes, What::Engine(index, life, Box::new(event)));
     }
 }

@@ -34,6 +34,12 @@ impl World {
                 .outbox()
                 .find(|pending| pending.entry.stage == Stage::Refused)
                 .map(|pending| Command::Dismiss(pending.entry.sign_off.key)),
+            5 if !self.healing => {
+                let ids: Vec<ExceptionId> =
+                    self.stations[index].engine.deck().map(|(slot, _)| slot.item.id).take(1).collect();
+                let to = self.stations[self.random.random_range(0..self.stations.len())].reviewer.clone();
+                (!ids.is_empty()).then_some(Command::HandOver { ids, to })
+            }
             _ => Some(self.choose(index)),
         };
         let Some(command) = command else { return Ok(()) };
