@@ -28,6 +28,7 @@ export function deckRow(id: string, part: Partial<DeckRow> = {}): DeckRow {
     version: 1,
     lease_ends_in_ms: 900_000,
     note: null,
+    marks: [],
     ...part,
   };
 }
@@ -44,9 +45,18 @@ export const SESSION: SessionView = {
   saturated: false,
   lease_ends_in_ms: null,
   unsent: 0,
+  dead: 0,
   attention: 0,
   undo_window_ms: 5_000,
-  reason_codes: [{ code: "WRONG_AMOUNT", label: "The amount is wrong" }],
+  policy: {
+    version: 3,
+    as_of: "2026-10-05T08:00:00Z",
+    attestation: "I have examined these exceptions.",
+    reason_codes: [{ code: "WRONG_AMOUNT", label: "The amount is wrong" }],
+  },
+  enrolment: null,
+  leaving: null,
+  keys_in_file: false,
   warnings: [],
   app_version: "0.1.0",
 };
@@ -63,16 +73,47 @@ export function fakeIpc(rows: DeckRow[]) {
       count: ids.length,
       missing: [],
       totals: [],
+      partitions: 1,
+      with_partitions: rows.length,
       split_groups: [],
       hash_total: `hash of ${ids.join(" ")}`,
+    })),
+    preflight: vi.fn<Ipc["preflight"]>(async (ids) => ({
+      policy_version: 3,
+      as_of: "2026-10-05T08:00:00Z",
+      stale: null,
+      groups: [
+        {
+          outcome: "COMMITTED",
+          accepted: true,
+          label: `${ids.length} will commit`,
+          explanation: "Committed.",
+          ids: [...ids],
+          totals: [],
+        },
+      ],
+      refused: 0,
     })),
     sign: vi.fn<Ipc["sign"]>(async ({ ids }) => ({ batch: "b1", count: ids.length, undo_ms: 5_000 })),
     undo: vi.fn<Ipc["undo"]>(async () => ({ withdrawn: 1, too_late: 0 })),
     release: vi.fn<Ipc["release"]>(async (ids) => ids.length),
+    handOver: vi.fn<Ipc["handOver"]>(async (_ids, to) => ({
+      partitions: 1,
+      message: `1 partition is with ${to} now.`,
+    })),
+    receipts: vi.fn<Ipc["receipts"]>(async () => []),
     outbox: vi.fn<Ipc["outbox"]>(() => new Promise(() => undefined)),
     retryNow: vi.fn<Ipc["retryNow"]>(async () => undefined),
     retryDead: vi.fn<Ipc["retryDead"]>(async () => undefined),
     dismiss: vi.fn<Ipc["dismiss"]>(async () => undefined),
+    signOut: vi.fn<Ipc["signOut"]>(async () => SESSION),
+    stopWaiting: vi.fn<Ipc["stopWaiting"]>(async () => undefined),
+    exportOutbox: vi.fn<Ipc["exportOutbox"]>(async () => ({
+      path: "/home/me/Documents/countersign-unsent.jsonl",
+      count: 2,
+      sha256: "ab".repeat(32),
+    })),
+    removeEverything: vi.fn<Ipc["removeEverything"]>(async () => ({ message: "Removed." })),
     drain: vi.fn<Ipc["drain"]>(async () => undefined),
     closeNow: vi.fn<Ipc["closeNow"]>(async () => undefined),
     onChanged: vi.fn<Ipc["onChanged"]>(async () => () => undefined),
@@ -81,7 +122,14 @@ export function fakeIpc(rows: DeckRow[]) {
 
 /** Draws `screen` over `ipc`, from a window in which nothing has been done yet. */
 export function renderWith(ipc: Ipc, screen: React.ReactNode) {
-  useReview.setState({ filter: "", selection: NOTHING_SELECTED, revision: 0, batch: null, signed: null });
+  useReview.setState({
+    filter: "",
+    selection: NOTHING_SELECTED,
+    revision: 0,
+    batch: null,
+    handOver: null,
+    signed: null,
+  });
   useToasts.setState({ toasts: [] });
   const client = createQueryClient();
   render(

@@ -1,10 +1,16 @@
 import { createContext, useContext } from "react";
 import type { Changed } from "../generated/Changed";
 import type { CommandError } from "../generated/CommandError";
+import type { DecisionChoice } from "../generated/DecisionChoice";
 import type { DeckView } from "../generated/DeckView";
 import type { DetailView } from "../generated/DetailView";
+import type { ExportView } from "../generated/ExportView";
+import type { HandOverReply } from "../generated/HandOverReply";
 import type { OutboxView } from "../generated/OutboxView";
+import type { PreflightView } from "../generated/PreflightView";
 import type { Profile } from "../generated/Profile";
+import type { ReceiptRow } from "../generated/ReceiptRow";
+import type { RemovedReply } from "../generated/RemovedReply";
 import type { SelectionTotals } from "../generated/SelectionTotals";
 import type { SessionView } from "../generated/SessionView";
 import type { SignReceipt } from "../generated/SignReceipt";
@@ -21,14 +27,28 @@ export interface Ipc {
   deck(): Promise<DeckView>;
   detail(id: string): Promise<DetailView>;
   totals(ids: readonly string[]): Promise<SelectionTotals>;
+  /** What is foreseen of a decision; the database decides. */
+  preflight(ids: readonly string[], decision: DecisionChoice): Promise<PreflightView>;
   sign(request: SignRequest): Promise<SignReceipt>;
   undo(batch: string): Promise<UndoReply>;
   /** Answers how many exceptions were given back: whole partitions, so it may be more than was asked. */
   release(ids: readonly string[]): Promise<number>;
+  /** Hands whole partitions to a colleague, by their login. */
+  handOver(ids: readonly string[], to: string): Promise<HandOverReply>;
   outbox(): Promise<OutboxView>;
+  /** The latest receipts, newest first. */
+  receipts(): Promise<ReceiptRow[]>;
   retryNow(): Promise<void>;
   retryDead(key: string): Promise<void>;
   dismiss(key: string): Promise<void>;
+  /** Answers once everything but unsent decisions is off this computer. */
+  signOut(): Promise<SessionView>;
+  /** Signing out does not wait any longer for what is unsent. */
+  stopWaiting(): Promise<void>;
+  /** Writes unsent decisions into a file, where the workstation chooses. */
+  exportOutbox(profile: string): Promise<ExportView>;
+  /** Refuses while there are unsent decisions of which no export is acknowledged by its digest. */
+  removeEverything(profile: string, acknowledged: string | null): Promise<RemovedReply>;
   drain(): Promise<void>;
   closeNow(): Promise<void>;
   /** Answers a function that stops listening. */

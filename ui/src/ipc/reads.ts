@@ -1,7 +1,8 @@
 import { keepPreviousData, QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import type { Changed } from "../generated/Changed";
 import type { CommandError } from "../generated/CommandError";
+import type { DecisionChoice } from "../generated/DecisionChoice";
 import { coalesce } from "./coalesce";
 import { useIpc } from "./ipc";
 
@@ -74,9 +75,37 @@ export function useTotals(revision: string, ids: readonly string[]) {
   });
 }
 
+/** What is foreseen of a decision about `ids`; `revision` names that list. */
+export function usePreflight(revision: string, ids: readonly string[], decision: DecisionChoice) {
+  const ipc = useIpc();
+  return useQuery({
+    queryKey: ["preflight", revision],
+    queryFn: () => ipc.preflight(ids, decision),
+    gcTime: 10_000,
+  });
+}
+
+export function useReceipts() {
+  const ipc = useIpc();
+  return useQuery({ queryKey: ["receipts"], queryFn: () => ipc.receipts() });
+}
+
 export function useOutbox() {
   const ipc = useIpc();
   return useQuery({ queryKey: ["outbox"], queryFn: () => timed(() => ipc.outbox()) });
+}
+
+/** What is foreseen of the deck follows from the policy: heard of anew, it is read again. */
+export function useRereadWithPolicy(asOf: string | null) {
+  const client = useQueryClient();
+  const seen = useRef(asOf);
+  useEffect(() => {
+    if (seen.current === asOf) return;
+    seen.current = asOf;
+    for (const key of ["deck", "detail", "preflight"]) {
+      void client.invalidateQueries({ queryKey: [key] });
+    }
+  }, [client, asOf]);
 }
 
 /** Re-reads what changed and is on screen; what is not on screen is marked, and read when it is shown. */
@@ -86,8 +115,8 @@ export function useFollowChanges(onDrain: (changed: Changed) => void) {
   useEffect(() => {
     const reread = (...keys: string[]) =>
       coalesce(() => Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] }))));
-    const rereadDeck = reread("deck", "detail", "totals");
-    const rereadOutbox = reread("outbox");
+    const rereadDeck = reread("deck", "detail", "totals", "preflight");
+    const rereadOutbox = reread("outbox", "receipts");
     const rereadSession = reread("session");
     let seen: Changed | null = null;
     let stop: (() => void) | null = null;

@@ -7,6 +7,7 @@ import { visibleText } from "../../components/visible-text";
 import type { SessionView } from "../../generated/SessionView";
 import type { TlsMode } from "../../generated/TlsMode";
 import { toCommandError, useIpc } from "../../ipc/ipc";
+import { LeavingPanel } from "../leaving/LeavingPanel";
 import { useFrame } from "../shell/frame-store";
 import styles from "./ConnectScreen.module.css";
 import { formOf, type ProfileForm, readProfile, sameProfile } from "./profile-form";
@@ -26,7 +27,8 @@ export function ConnectScreen({ session }: { session: SessionView }) {
   const [problem, setProblem] = useState<string | null>(session.link.problem?.message ?? null);
   const [connecting, setConnecting] = useState(false);
   const change = (part: Partial<ProfileForm>) => setForm((before) => ({ ...before, ...part }));
-  const asksPassword = session.needs === "PASSWORD";
+  // Who has just signed out is known, and so is where to.
+  const asksPassword = session.needs === "PASSWORD" || session.leaving !== null;
 
   const submit = async () => {
     const reading = readProfile(form);
@@ -176,6 +178,11 @@ export function ConnectScreen({ session }: { session: SessionView }) {
           </Button>
         </div>
       </form>
+      {session.leaving !== null && (
+        <div className={styles.left}>
+          <LeavingPanel leaving={session.leaving} />
+        </div>
+      )}
     </main>
   );
 }

@@ -4,6 +4,7 @@ import { formatAmount } from "../../components/money";
 import { visibleLines, visibleText } from "../../components/visible-text";
 import type { DeckRow } from "../../generated/DeckRow";
 import type { DetailView } from "../../generated/DetailView";
+import type { Fact } from "../../generated/Fact";
 import { useDetail } from "../../ipc/reads";
 import styles from "./Detail.module.css";
 import { Evidence } from "./Evidence";
@@ -60,6 +61,15 @@ export function Detail({ ref, row }: DetailProps) {
             {visibleText(row.entity)} · {visibleText(longKindWord(row.kind))} · seen as version {row.version}
           </p>
           {row.note !== null && <p className={styles.note}>{visibleText(row.note)}</p>}
+          {row.marks.length > 0 && (
+            <ul className={styles.marks} aria-label="What to know of it">
+              {row.marks.map(({ kind, label, explanation }) => (
+                <li key={kind} data-kind={kind}>
+                  <b>{visibleText(label)}</b> <span>{visibleText(explanation)}</span>
+                </li>
+              ))}
+            </ul>
+          )}
           <section className={styles.card}>
             <h3>Variance</h3>
             <p className={styles.big}>
@@ -88,19 +98,8 @@ function Rest({ view }: { view: DetailView }) {
   return (
     <>
       <Evidence view={view} />
-      {view.facts.length > 0 && (
-        <section className={styles.card}>
-          <h3>Facts</h3>
-          <dl className={styles.facts}>
-            {view.facts.map(({ label, value }) => (
-              <div key={label}>
-                <dt>{visibleText(label)}</dt>
-                <dd>{visibleText(value)}</dd>
-              </div>
-            ))}
-          </dl>
-        </section>
-      )}
+      <Facts title="Control" facts={view.control} />
+      <Facts title="Facts" facts={view.facts} />
       <section className={styles.card}>
         <h3>Prepared by</h3>
         <p>{view.prepared_by.map(visibleText).join(", ")}</p>
@@ -116,6 +115,23 @@ function Rest({ view }: { view: DetailView }) {
         <pre>{visibleLines(view.payload)}</pre>
       </details>
     </>
+  );
+}
+
+function Facts({ title, facts }: { title: string; facts: readonly Fact[] }) {
+  if (facts.length === 0) return null;
+  return (
+    <section className={styles.card}>
+      <h3>{title}</h3>
+      <dl className={styles.facts}>
+        {facts.map(({ label, value }) => (
+          <div key={label}>
+            <dt>{visibleText(label)}</dt>
+            <dd>{visibleText(value)}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
   );
 }
 

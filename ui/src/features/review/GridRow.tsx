@@ -1,13 +1,14 @@
 import { memo } from "react";
 import { Amount } from "../../components/Amount";
 import { ageText, clockText, useSecondsUntil } from "../../components/clock";
-import { visibleText } from "../../components/visible-text";
+import { visibleLines, visibleText } from "../../components/visible-text";
 import type { DeckRow } from "../../generated/DeckRow";
 import styles from "./Grid.module.css";
-import { capitalised, kindWord, suggestionTone } from "./words";
+import { capitalised, kindWord, stateExplanation, stateTone, stateWords, suggestionTone } from "./words";
 
 const TIER_LOOKS: Record<string, string | undefined> = { standard: styles.faint, escalated: styles.warn };
 const SUGGESTION_LOOKS = { ok: styles.ok, warn: styles.warn, plain: styles.quiet };
+const STATE_LOOKS = { back: styles.back, warn: styles.warn, accent: styles.signed, faint: styles.faint };
 
 interface GridRowProps {
   row: DeckRow;
@@ -63,19 +64,16 @@ export const GridRow = memo(function GridRow({
       <span role="gridcell" className={styles.right}>
         <Lease endsAtMs={askedAtMs + row.lease_ends_in_ms} />
       </span>
-      <Cell
-        text={row.note ?? (row.group === null ? "" : `Group ${row.group}`)}
-        className={row.note === null ? styles.faint : styles.back}
-      />
+      <Cell text={stateWords(row)} title={stateExplanation(row)} className={STATE_LOOKS[stateTone(row)]} />
     </div>
   );
 });
 
 /** Text from outside in a cell; what does not fit is in the title. One element, since there are hundreds of them. */
-function Cell({ text, className }: { text: string; className?: string }) {
+function Cell({ text, title, className }: { text: string; title?: string; className?: string }) {
   const shown = visibleText(text);
   return (
-    <span role="gridcell" className={className} title={shown}>
+    <span role="gridcell" className={className} title={title === undefined ? shown : visibleLines(title)}>
       {shown}
     </span>
   );

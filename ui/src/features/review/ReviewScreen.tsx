@@ -2,12 +2,13 @@ import { useEffect, useMemo, useRef } from "react";
 import { say } from "../../components/toast-store";
 import type { DeckRow } from "../../generated/DeckRow";
 import type { SessionView } from "../../generated/SessionView";
-import { useDeck, useTotals } from "../../ipc/reads";
+import { useDeck, useRereadWithPolicy, useTotals } from "../../ipc/reads";
 import { useFrame } from "../shell/frame-store";
 import { Detail } from "./Detail";
 import { EmptyDeck } from "./EmptyDeck";
 import { FilterRow } from "./FilterRow";
 import { Grid } from "./Grid";
+import { HandOverDialog } from "./HandOverDialog";
 import type { GridCommand } from "./keys";
 import styles from "./ReviewScreen.module.css";
 import { useReview } from "./review-store";
@@ -21,8 +22,10 @@ const NO_ROWS: readonly DeckRow[] = [];
 
 export function ReviewScreen({ session }: { session: SessionView }) {
   const deck = useDeck();
+  useRereadWithPolicy(session.policy?.as_of ?? null);
   const rows = deck.data?.value.rows ?? NO_ROWS;
-  const { filter, selection, revision, batch, select, setFilter, open, openDetail } = useReview();
+  const { filter, selection, revision, batch, handOver, select, setFilter, open, openHandOver, openDetail } =
+    useReview();
   const filterInput = useRef<HTMLInputElement>(null);
   const detailPane = useRef<HTMLElement>(null);
   const actions = useDeckActions();
@@ -60,6 +63,10 @@ export function ReviewScreen({ session }: { session: SessionView }) {
       const why = whyNotSign(ids.length, hidden, 0);
       if (why !== null) say(why);
       else void actions.release(ids);
+    } else if (command.kind === "hand-over") {
+      const why = whyNotSign(ids.length, hidden, 0);
+      if (why !== null) say(why);
+      else openHandOver(ids);
     } else if (command.kind === "undo") void actions.undo();
     else if (command.kind === "filter") filterInput.current?.focus();
     else if (command.kind === "shortcuts") useFrame.getState().showShortcuts(true);
@@ -99,7 +106,8 @@ export function ReviewScreen({ session }: { session: SessionView }) {
         splitGroup={splitGroups.length > 0}
         onSelectGroups={selectGroups}
       />
-      {batch !== null && <SignDialog key={batch.opening} batch={batch} reasons={session.reason_codes} />}
+      {batch !== null && <SignDialog key={batch.opening} batch={batch} policy={session.policy} />}
+      {handOver !== null && <HandOverDialog key={handOver.opening} handOver={handOver} />}
     </div>
   );
 }

@@ -68,6 +68,15 @@ export function SelectionBar(props: SelectionBarProps) {
       )}
       <span className={styles.space} />
       <Button
+        shortcut="H"
+        isDisabled={!props.canRelease}
+        title="Hands the selection to a colleague: whole partitions"
+        onPress={() => onCommand({ kind: "hand-over" })}
+        data-testid="hand-over"
+      >
+        Hand over…
+      </Button>
+      <Button
         shortcut="X"
         isDisabled={!props.canRelease}
         title="Gives the selection back for colleagues to take: whole partitions, so it may be more than is selected"

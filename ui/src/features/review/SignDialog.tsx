@@ -6,11 +6,14 @@ import field from "../../components/field.module.css";
 import { useToasts } from "../../components/toast-store";
 import { visibleText } from "../../components/visible-text";
 import { Window } from "../../components/Window";
-import type { ReasonCode } from "../../generated/ReasonCode";
+import type { PolicyView } from "../../generated/PolicyView";
+import type { PreflightView } from "../../generated/PreflightView";
 import type { SelectionTotals } from "../../generated/SelectionTotals";
 import type { SignReceipt } from "../../generated/SignReceipt";
 import { toCommandError, useIpc } from "../../ipc/ipc";
-import { useTotals } from "../../ipc/reads";
+import { usePreflight, useTotals } from "../../ipc/reads";
+import { Attestation } from "./Attestation";
+import { Preflight } from "./Preflight";
 import { type Batch, useReview } from "./review-store";
 import styles from "./SignDialog.module.css";
 import { clear } from "./selection";
@@ -21,16 +24,18 @@ const COMMENT_MAX = 2_000;
 
 interface SignDialogProps {
   batch: Batch;
-  reasons: readonly ReasonCode[];
+  /** In force as last heard of; without one nothing can be signed. */
+  policy: PolicyView | null;
 }
 
 /** The last look before a batch is signed: what it adds up to, and why. A failure keeps everything that was entered. */
-export function SignDialog({ batch, reasons }: SignDialogProps) {
+export function SignDialog({ batch, policy }: SignDialogProps) {
   const ipc = useIpc();
   const client = useQueryClient();
   const actions = useDeckActions();
   const { closeDialog, keepSigned, select } = useReview();
   const totals = useTotals(`dialog ${batch.opening}`, batch.ids);
+  const preflight = usePreflight(`dialog ${batch.opening}`, batch.ids, batch.decision);
   const [reason, setReason] = useState<string | null>(null);
   const [comment, setComment] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
@@ -106,7 +111,10 @@ export function SignDialog({ batch, reasons }: SignDialogProps) {
         )}
         <Choice
           label={rejects ? "Reason" : "Reason (optional)"}
-          options={reasons.map(({ code, label }) => ({ id: code, label: visibleText(label) }))}
+          options={(policy?.reason_codes ?? []).map(({ code, label }) => ({
+            id: code,
+            label: visibleText(label),
+          }))}
           value={reason}
           onChange={setReason}
           placeholder="Choose a reason"
@@ -129,6 +137,8 @@ export function SignDialog({ batch, reasons }: SignDialogProps) {
             data-testid="sign-comment"
           />
         </div>
+        <Preflight view={preflight.data ?? null} problem={preflight.error?.message ?? null} />
+        {policy !== null && <Attestation policy={policy} />}
         <p className={styles.problem} role="alert" data-testid="sign-error">
           {visibleText(problem ?? totals.error?.message ?? "")}
         </p>
@@ -144,7 +154,7 @@ export function SignDialog({ batch, reasons }: SignDialogProps) {
             isDisabled={signing || missing !== null}
             data-testid="sign-confirm"
           >
-            {signing ? "Signing…" : `${rejects ? "Reject" : "Approve"} ${counted?.count ?? ""}`}
+            {signing ? "Signing…" : confirmWords(rejects, counted?.count ?? null, preflight.data)}
           </Button>
         </div>
       </form>
@@ -158,4 +168,11 @@ function whyIncomplete(rejects: boolean, reason: string | null, totals: Selectio
   if (totals.split_groups.length > 0) return "A group is split: cancel, and select the whole group.";
   if (rejects && reason === null) return "A rejection carries a reason.";
   return null;
+}
+
+/** What is foreseen to be refused does not stand in the way: the database decides. */
+function confirmWords(rejects: boolean, count: number | null, preflight: PreflightView | undefined): string {
+  const refused = preflight?.refused ?? 0;
+  const what = `${rejects ? "Reject" : "Approve"} ${count ?? ""}`;
+  return refused === 0 ? what : `${what} · ${refused} will be refused`;
 }

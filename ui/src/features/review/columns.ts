@@ -7,7 +7,7 @@ import {
 } from "@tanstack/react-table";
 import { compareDecimals } from "../../components/money";
 import type { DeckRow } from "../../generated/DeckRow";
-import { capitalised, kindWord } from "./words";
+import { capitalised, kindWord, stateWords } from "./words";
 
 export const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() });
 
@@ -54,7 +54,7 @@ export const columns = column.columns([
   column.accessor("tier", { header: "Tier", sortFn: byTier }),
   column.accessor((row) => row.suggestion.label, { id: "suggestion", header: "Suggestion", sortFn: byText }),
   column.accessor("lease_ends_in_ms", { id: "lease", header: "Lease", sortFn: byLease }),
-  column.accessor((row) => row.note ?? row.group ?? "", { id: "state", header: "State", sortFn: byText }),
+  column.accessor(stateWords, { id: "state", header: "State", sortFn: byText }),
 ]);
 
 /** Columns whose content stands at the right. */

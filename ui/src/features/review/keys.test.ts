@@ -9,6 +9,7 @@ test.each([
   ["a", "approve"],
   ["R", "reject"],
   ["x", "release"],
+  ["h", "hand-over"],
   ["u", "undo"],
   [" ", "toggle"],
   ["Escape", "clear"],
@@ -19,7 +20,7 @@ test.each([
   expect(gridCommand(press(key))?.kind).toBe(kind);
 });
 
-test.each(["r", "x", "u", "j"])("Ctrl+%s belongs to the browser", (key) => {
+test.each(["r", "x", "h", "u", "j"])("Ctrl+%s belongs to the browser", (key) => {
   expect(gridCommand(press(key, { ctrlKey: true }))).toBeNull();
 });
 

@@ -2,7 +2,9 @@
 export type GridCommand =
   | { kind: "move"; by: "row" | "page" | "end"; direction: 1 | -1; extend: boolean }
   | { kind: "toggle" | "select-shown" | "clear" | "detail" | "filter" | "shortcuts" }
-  | { kind: "approve" | "reject" | "release" | "undo" };
+  | { kind: Action };
+
+type Action = "approve" | "reject" | "release" | "hand-over" | "undo";
 
 export interface KeyPress {
   key: string;
@@ -25,10 +27,11 @@ const MOVES: Record<string, ["row" | "page" | "end", 1 | -1]> = {
   Home: ["end", -1],
 };
 
-const ACTIONS: Record<string, "approve" | "reject" | "release" | "undo"> = {
+const ACTIONS: Record<string, Action> = {
   a: "approve",
   r: "reject",
   x: "release",
+  h: "hand-over",
   u: "undo",
 };
 
@@ -55,7 +58,7 @@ export function gridCommand(press: KeyPress): GridCommand | null {
   }
   // A key that is held must not sign, release or toggle again and again.
   if (press.repeat) return null;
-  if (Object.hasOwn(ACTIONS, key)) return { kind: ACTIONS[key] as (typeof ACTIONS)[string] };
+  if (Object.hasOwn(ACTIONS, key)) return { kind: ACTIONS[key] as Action };
   if (Object.hasOwn(REST, key)) return { kind: REST[key] as (typeof REST)[string] };
   return null;
 }

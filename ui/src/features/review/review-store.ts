@@ -10,6 +10,12 @@ export interface Batch {
   ids: readonly string[];
 }
 
+/** What is about to be handed over: a list that is frozen as well. */
+export interface HandOver {
+  opening: number;
+  ids: readonly string[];
+}
+
 /** The latest signature, while it can be withdrawn. */
 export interface Signed {
   batch: string;
@@ -23,6 +29,7 @@ interface Review {
   /** Names the list of selected ids; it changes whenever the list does. */
   revision: number;
   batch: Batch | null;
+  handOver: HandOver | null;
   signed: Signed | null;
   /** Matters in a narrow window only, where the detail lies over the grid. */
   detailOpen: boolean;
@@ -31,6 +38,7 @@ interface Review {
   setFilter: (filter: string) => void;
   select: (change: (selection: Selection) => Selection) => void;
   open: (decision: DecisionChoice, ids: readonly string[]) => void;
+  openHandOver: (ids: readonly string[]) => void;
   closeDialog: () => void;
   keepSigned: (signed: Signed | null) => void;
   openDetail: (open: boolean) => void;
@@ -42,6 +50,7 @@ export const useReview = create<Review>((set) => ({
   selection: NOTHING_SELECTED,
   revision: 0,
   batch: null,
+  handOver: null,
   signed: null,
   detailOpen: false,
   focusRequests: 0,
@@ -54,7 +63,9 @@ export const useReview = create<Review>((set) => ({
     }),
   open: (decision, ids) =>
     set(({ batch }) => ({ batch: batch ?? { opening: performance.now(), decision, ids: [...ids] } })),
-  closeDialog: () => set(({ focusRequests }) => ({ batch: null, focusRequests: focusRequests + 1 })),
+  openHandOver: (ids) => set({ handOver: { opening: performance.now(), ids: [...ids] } }),
+  closeDialog: () =>
+    set(({ focusRequests }) => ({ batch: null, handOver: null, focusRequests: focusRequests + 1 })),
   keepSigned: (signed) => set({ signed }),
   openDetail: (detailOpen) => set({ detailOpen }),
   focusGrid: () => set(({ focusRequests }) => ({ focusRequests: focusRequests + 1 })),

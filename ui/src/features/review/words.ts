@@ -28,6 +28,26 @@ export function suggestionTone(code: string): Tone {
   return code === "ESCALATE" ? "warn" : "plain";
 }
 
+/** What is known of a row, in words: why it is back, its marks, its group. */
+export function stateWords({ note, marks, group }: DeckRow): string {
+  const words = [note ?? "", ...marks.map(({ label }) => label)].filter(Boolean);
+  return words.length === 0 && group !== null ? `Group ${group}` : words.join(" · ");
+}
+
+/** The same with what it means. */
+export function stateExplanation(row: DeckRow): string {
+  const meanings = row.marks.map(({ label, explanation }) => `${label}: ${explanation}`);
+  return meanings.length === 0 ? stateWords(row) : [row.note ?? "", ...meanings].filter(Boolean).join("\n");
+}
+
+export type StateTone = "back" | "warn" | "accent" | "faint";
+
+export function stateTone({ note, marks }: DeckRow): StateTone {
+  if (note !== null) return "back";
+  if (marks.some(({ kind }) => kind === "REFUSAL")) return "warn";
+  return marks.some(({ kind }) => kind === "SIGNED") ? "accent" : "faint";
+}
+
 /** Everything the quick filter looks at, in lower case. */
 export function searchText(row: DeckRow): string {
   return [
@@ -39,6 +59,7 @@ export function searchText(row: DeckRow): string {
     row.match_decision,
     row.tier,
     row.suggestion.label,
+    stateWords(row),
   ]
     .join("\n")
     .toLowerCase();

@@ -56,6 +56,15 @@ export function LinkPill({ session }: { session: Timed<SessionView> }) {
       </Pill>
     );
   }
+  const waits = waitingWords(session.value);
+  if (waits !== null) {
+    return (
+      <Pill data-testid="link-pill" data-online={false} title={visibleText(link.problem?.message ?? "")}>
+        <Dot />
+        {waits}
+      </Pill>
+    );
+  }
   const since = contact === null ? "" : ` Last answer: ${contact}.`;
   const reason =
     link.problem === null ? "The database cannot be reached." : visibleText(link.problem.message);
@@ -73,4 +82,10 @@ export function LinkPill({ session }: { session: Timed<SessionView> }) {
       </Pill>
     </>
   );
+}
+
+/** The database answers, and a person has to do something: that is no trouble with the connection. */
+export function waitingWords({ enrolment, leaving }: SessionView): string | null {
+  if (leaving !== null) return "Revoked";
+  return enrolment === null ? null : "Waiting for confirmation";
 }

@@ -5,10 +5,12 @@ import { complain } from "../../components/toast-store";
 import type { SessionView } from "../../generated/SessionView";
 import { toCommandError, useIpc } from "../../ipc/ipc";
 import { type Screen, useFrame } from "./frame-store";
+import { KeysInFile } from "./KeysInFile";
 import styles from "./Nav.module.css";
 
 export function Nav({ session }: { session: SessionView }) {
   const ipc = useIpc();
+  const askSignOut = useFrame((state) => state.askSignOut);
   const { attention, unsent } = session;
   return (
     <nav className={styles.nav} aria-label="Screens">
@@ -32,10 +34,16 @@ export function Nav({ session }: { session: SessionView }) {
       >
         Finish and close
       </ActionButton>
+      {session.leaving === null && (
+        <ActionButton look="quiet" onPress={() => askSignOut(true)} data-testid="sign-out">
+          Sign out…
+        </ActionButton>
+      )}
       <div className={styles.who}>
         <Text text={session.reviewer ?? "not signed in"} />
         <Text text={session.workstation} />
         <Text text={`version ${session.app_version}`} />
+        {session.keys_in_file && <KeysInFile />}
       </div>
     </nav>
   );

@@ -1,12 +1,15 @@
 import type { SessionView } from "../../generated/SessionView";
 import type { Timed } from "../../ipc/reads";
+import { EnrolmentPanel } from "../enrolment/EnrolmentPanel";
+import { LeavingPanel } from "../leaving/LeavingPanel";
 import { ReviewScreen } from "../review/ReviewScreen";
 import { SyncScreen } from "../sync/SyncScreen";
-import { useFrame } from "./frame-store";
+import { type Screen, useFrame } from "./frame-store";
 import { DeckPill, LeasePill, LinkPill } from "./HeaderPills";
 import { Nav } from "./Nav";
 import styles from "./Shell.module.css";
 import { Shortcuts } from "./Shortcuts";
+import { SignOutDialog } from "./SignOutDialog";
 import { StatusAnnouncer } from "./StatusAnnouncer";
 
 /** The frame around the screens: where to go on the left, how the workstation is doing on top. */
@@ -23,10 +26,32 @@ export function Shell({ session }: { session: Timed<SessionView> }) {
           <LeasePill session={session} />
           <LinkPill session={session} />
         </header>
-        {screen === "review" ? <ReviewScreen session={session.value} /> : <SyncScreen session={session} />}
+        <Body screen={screen} session={session} />
       </main>
       <Shortcuts />
+      <SignOutDialog session={session.value} />
       <StatusAnnouncer session={session.value} />
     </div>
   );
+}
+
+function Body({ screen, session }: { screen: Screen; session: Timed<SessionView> }) {
+  const { leaving, enrolment, deck_count } = session.value;
+  if (leaving !== null) {
+    return (
+      <div className={styles.panels}>
+        <LeavingPanel leaving={leaving} />
+      </div>
+    );
+  }
+  if (screen === "sync") return <SyncScreen session={session} />;
+  // What was leased before can still be looked at.
+  if (enrolment !== null && deck_count === 0) {
+    return (
+      <div className={styles.panels}>
+        <EnrolmentPanel enrolment={enrolment} />
+      </div>
+    );
+  }
+  return <ReviewScreen session={session.value} />;
 }

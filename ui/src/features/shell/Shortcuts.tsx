@@ -14,6 +14,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["A", "Approve the selection"],
   ["R", "Reject the selection"],
   ["X", "Give the selection back"],
+  ["H", "Hand the selection to a colleague"],
   ["U", "Undo the last signature"],
   ["Enter", "To the detail and back"],
   ["/", "To the filter"],

@@ -6,7 +6,7 @@ import { Text } from "../../components/Text";
 import { visibleText } from "../../components/visible-text";
 import type { OutboxRow } from "../../generated/OutboxRow";
 import styles from "./OutboxTable.module.css";
-import { outcomeWords, STATE_WORDS } from "./outbox-words";
+import { STATE_WORDS } from "./outbox-words";
 
 interface OutboxTableProps {
   /** `null` until they are read. */
@@ -73,7 +73,7 @@ interface LineProps {
 const Line = memo(
   function Line({ row, onRetry, onDismiss }: LineProps) {
     const attention = row.state === "REFUSED" || row.state === "DEAD";
-    const answer = [outcomeWords(row.outcome), row.message ?? ""].filter(Boolean).join(": ");
+    const answer = row.message ?? "";
     return (
       <tr data-state={row.state} data-testid={`outbox-${row.exception_id}`}>
         <td>

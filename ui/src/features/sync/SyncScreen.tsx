@@ -1,4 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Button } from "../../components/Button";
 import { clockText, instantText, useSecondsUntil } from "../../components/clock";
 import { Text } from "../../components/Text";
@@ -9,6 +10,7 @@ import { toCommandError, useIpc } from "../../ipc/ipc";
 import { type Timed, useOutbox } from "../../ipc/reads";
 import { OutboxCounts } from "./OutboxCounts";
 import { OutboxTable } from "./OutboxTable";
+import { Receipts } from "./Receipts";
 import styles from "./SyncScreen.module.css";
 
 const ONLINE = "Online: decisions are sent by themselves.";
@@ -44,17 +46,32 @@ export function SyncScreen({ session }: { session: Timed<SessionView> }) {
         <span>{oldest === null ? "Nothing unsent" : `Oldest unsent ${instantText(oldest, Date.now())}`}</span>
         <span>{seconds !== null && `Next attempt in ${clockText(seconds)}`}</span>
       </div>
-      {outbox.error === null ? (
-        <OutboxTable
-          rows={outbox.data?.value.rows ?? null}
-          onRetry={(key) => act(ipc.retryDead(key))}
-          onDismiss={(key) => act(ipc.dismiss(key))}
-        />
-      ) : (
-        <p className={styles.failure} role="alert">
-          The outbox cannot be read: {visibleText(outbox.error.message)}
-        </p>
-      )}
+      <Tabs className={styles.tabs}>
+        <TabList className={styles.tabList} aria-label="What is shown">
+          <Tab id="decisions" className={styles.tab}>
+            Decisions
+          </Tab>
+          <Tab id="receipts" className={styles.tab} data-testid="tab-receipts">
+            Receipts
+          </Tab>
+        </TabList>
+        <TabPanel id="decisions" className={styles.tabPanel}>
+          {outbox.error === null ? (
+            <OutboxTable
+              rows={outbox.data?.value.rows ?? null}
+              onRetry={(key) => act(ipc.retryDead(key))}
+              onDismiss={(key) => act(ipc.dismiss(key))}
+            />
+          ) : (
+            <p className={styles.failure} role="alert">
+              The outbox cannot be read: {visibleText(outbox.error.message)}
+            </p>
+          )}
+        </TabPanel>
+        <TabPanel id="receipts" className={styles.tabPanel}>
+          <Receipts />
+        </TabPanel>
+      </Tabs>
     </div>
   );
 }

@@ -51,6 +51,7 @@ export function rowOf(arrival: Arrival, place: number, leaseEndsInMs: number): D
     version: 1,
     lease_ends_in_ms: leaseEndsInMs,
     note: null,
+    marks: [],
   };
 }
 
@@ -65,7 +66,7 @@ function suggestionOf({ variance_amount: amount, routing_tier: tier }: Arrival):
   if (whole.length < 3) {
     return {
       code: "AUTO_APPROVE",
-      label: "Within tolerance",
+      label: "In tolerance",
       reasons: ["Below the materiality of this entity"],
     };
   }
@@ -86,6 +87,14 @@ export function detailOf(arrival: Arrival, row: DeckRow): DetailView {
     facts: Object.entries(arrival.payload)
       .filter(([, value]) => typeof value === "string" || typeof value === "number")
       .map(([label, value]) => ({ label: words(label), value: String(value) })),
+    control: [
+      ...(row.marks.some(({ kind }) => kind === "SIGNED")
+        ? [{ label: "Signatures", value: "1 of 2 signed" }]
+        : []),
+      { label: "Business date", value: arrival.submitted_at.slice(0, 10) },
+      { label: "Period", value: `${arrival.submitted_at.slice(0, 7)}, closing` },
+      { label: "Policy", value: "version 7" },
+    ],
     payload: JSON.stringify(arrival.payload, null, 2),
   };
 }

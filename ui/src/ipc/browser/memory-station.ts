@@ -1,12 +1,18 @@
 import type { Changed } from "../../generated/Changed";
+import type { DecisionChoice } from "../../generated/DecisionChoice";
 import type { DeckRow } from "../../generated/DeckRow";
+import type { LeavingView } from "../../generated/LeavingView";
 import type { OutboxRow } from "../../generated/OutboxRow";
 import type { Profile } from "../../generated/Profile";
+import type { ReceiptRow } from "../../generated/ReceiptRow";
 import type { SessionView } from "../../generated/SessionView";
 import type { SignRequest } from "../../generated/SignRequest";
 import type { Ipc } from "../ipc";
 import { type Arrival, detailOf, fetchArrivals, rowOf } from "./arrivals";
+import { exportOf, leavingOf } from "./departure";
+import { marksAt, policyOf, preflightOf } from "./foresight";
 import { earlierDecisions, outboxRow } from "./outbox-rows";
+import { earlierReceipts } from "./receipts";
 import { readScenario, type Scenario } from "./scenario";
 import { totalsOf } from "./sums";
 
@@ -22,12 +28,10 @@ const PROFILE: Profile = {
   client_key: null,
 };
 
-const REASONS = [
-  { code: "NOT_SUPPORTED", label: "Evidence does not support it" },
-  { code: "WRONG_AMOUNT", label: "The amount is wrong" },
-  { code: "WRONG_ENTITY", label: "It belongs to another entity" },
-  { code: "DUPLICATE_ITEM", label: "It is there twice" },
-];
+const ENROLMENT = {
+  workstation: "6d1f7c52-0b0e-4a39-9a55-c1f2d3a7e840",
+  fingerprint: "3fa9-07d2-c41b-88e6",
+};
 
 /** Opens a workstation that lives in this page, filled with the demonstration's exceptions. */
 export async function openMemoryStation(address: URLSearchParams): Promise<Ipc> {
@@ -46,26 +50,39 @@ class MemoryStation implements Ipc {
   #version = 1;
   #openedAtMs = performance.now();
   #drainingSinceMs: number | null = null;
+  #leaving: LeavingView | null = null;
+  #receipts: ReceiptRow[] = [];
 
   constructor(scenario: Scenario, arrivals: Arrival[]) {
     this.#scenario = scenario;
-    for (let place = 0; place < scenario.deck; place += 1) {
+    const empty = scenario.enrolment !== null || scenario.revoked !== null;
+    for (let place = 0; place < (empty ? 0 : scenario.deck); place += 1) {
       const arrival = arrivals[place % arrivals.length];
       if (arrival === undefined) break;
       const row = rowOf(arrival, place, scenario.leaseMs + 1_000 * (place % 40));
       if (place === 14) row.note = "Changed since it was shown: the amount was 820.00";
       if (place === 5) row.lease_ends_in_ms = 0;
       if (place === 8) row.counterparty = "Stone\u202Eoc.Com Ltd\u200B";
+      if (scenario.marks) row.marks = marksAt(place);
       this.#rows.push(row);
       this.#arrivals.set(row.id, arrival);
     }
-    if (scenario.outbox) this.#outbox = earlierDecisions(this.#rows);
+    if (scenario.outbox) {
+      this.#outbox = earlierDecisions(this.#rows);
+      this.#receipts = earlierReceipts();
+    }
+    if (scenario.revoked !== null) this.#leaving = leavingOf("REVOKED", PROFILE.name, scenario.revoked);
+    if (scenario.enrolment !== null && scenario.enrolment > 0) {
+      setTimeout(() => this.#confirm(arrivals), scenario.enrolment * 1_000);
+    }
     if (scenario.closing) setTimeout(() => void this.drain(), 300);
     if (scenario.churnMs > 0) setInterval(() => this.#churn(), scenario.churnMs);
   }
 
   async session(): Promise<SessionView> {
-    const { offline, needs, bound, undoMs, warning } = this.#scenario;
+    const { offline, needs, bound, undoMs, warning, enrolment, keysInFile } = this.#scenario;
+    const { workstation, fingerprint } = ENROLMENT;
+    const command = `countersign-admin workstation confirm ${workstation} ${fingerprint}`;
     const attention = this.#outbox.filter(({ state }) => state === "REFUSED" || state === "DEAD").length;
     const problem = offline
       ? {
@@ -76,12 +93,12 @@ class MemoryStation implements Ipc {
       : null;
     return {
       needs,
-      profile: needs === "PROFILE" ? null : PROFILE,
-      profiles: needs === "PROFILE" ? [] : [PROFILE],
+      profile: needs === "PROFILE" && this.#leaving === null ? null : PROFILE,
+      profiles: needs === "PROFILE" && this.#leaving === null ? [] : [PROFILE],
       reviewer: needs === "NOTHING" ? "reviewer-12" : null,
       workstation: "station 7",
       link: {
-        online: !offline && needs === "NOTHING",
+        online: !offline && needs === "NOTHING" && enrolment === null && this.#leaving === null,
         problem,
         next_attempt_in_ms: offline ? 14_000 : null,
         last_contact: new Date(Date.now() - (offline ? 1_260_000 : 2_000)).toISOString(),
@@ -90,10 +107,14 @@ class MemoryStation implements Ipc {
       deck_count: this.#rows.length,
       saturated: this.#rows.length >= bound,
       lease_ends_in_ms: this.#rows.length === 0 ? null : this.#left(this.#scenario.leaseMs),
-      unsent: this.#unsent().length,
+      unsent: this.#leaving === null ? this.#unsent().length : 0,
       attention,
       undo_window_ms: undoMs,
-      reason_codes: REASONS,
+      dead: this.#outbox.filter(({ state }) => state === "DEAD").length,
+      policy: policyOf(offline ? 9_000_000 : 120_000),
+      enrolment: enrolment === null ? null : { ...ENROLMENT, command },
+      leaving: this.#leaving,
+      keys_in_file: keysInFile,
       warnings: warning === null ? [] : [warning],
       app_version: "0.1.0",
     };
@@ -113,6 +134,7 @@ class MemoryStation implements Ipc {
       };
     }
     this.#scenario.needs = "NOTHING";
+    this.#leaving = null;
     this.#change();
     return this.session();
   }
@@ -136,6 +158,7 @@ class MemoryStation implements Ipc {
     const wanted = new Set(ids);
     const rows = this.#rows.filter(({ id }) => wanted.has(id));
     const present = new Set(rows.map(({ id }) => id));
+    const partitions = new Set(rows.map(({ partition }) => partition));
     const split = rows.filter(
       ({ group }) =>
         group !== null && this.#rows.some((other) => other.group === group && !wanted.has(other.id)),
@@ -144,9 +167,24 @@ class MemoryStation implements Ipc {
       count: rows.length,
       missing: ids.filter((id) => !present.has(id)),
       totals: totalsOf(rows),
+      partitions: partitions.size,
+      with_partitions: this.#rows.filter(({ partition }) => partitions.has(partition)).length,
       split_groups: split.map(({ id }) => id),
       hash_total: [...present].sort().join(" "),
     };
+  }
+
+  async preflight(ids: readonly string[], decision: DecisionChoice) {
+    await pause(20);
+    const wanted = new Set(ids);
+    const { offline } = this.#scenario;
+    const policy = policyOf(offline ? 9_000_000 : 120_000);
+    return preflightOf(
+      this.#rows.filter(({ id }) => wanted.has(id)),
+      decision,
+      policy,
+      offline,
+    );
   }
 
   async sign({ ids, decision }: SignRequest) {
@@ -185,6 +223,65 @@ class MemoryStation implements Ipc {
     this.#rows = kept;
     this.#change();
     return count;
+  }
+
+  async handOver(ids: readonly string[], to: string) {
+    await pause(200);
+    if (this.#scenario.offline) {
+      throw {
+        code: "OFFLINE",
+        message: "Only a database that can be reached hands exceptions to a colleague.",
+      };
+    }
+    if (to === "nobody") {
+      throw { code: "REFUSED", message: "nobody is no active reviewer: nothing was handed over." };
+    }
+    const { partitions } = await this.totals(ids);
+    await this.release(ids);
+    const message =
+      partitions === 1 ? `1 partition is with ${to} now.` : `${partitions} partitions are with ${to} now.`;
+    return { partitions, message };
+  }
+
+  async receipts() {
+    return this.#receipts;
+  }
+
+  async signOut() {
+    await pause(600);
+    this.#leaving = leavingOf("SIGNED_OUT", PROFILE.name, this.#unsent().length);
+    this.#scenario.needs = "PROFILE";
+    this.#rows = [];
+    this.#change();
+    return this.session();
+  }
+
+  async stopWaiting() {}
+
+  async exportOutbox() {
+    await pause(200);
+    const found = exportOf(this.#leaving?.unsent ?? 0);
+    if (this.#leaving !== null) this.#leaving = { ...this.#leaving, export: found };
+    this.#change();
+    return found;
+  }
+
+  async removeEverything(profile: string, acknowledged: string | null) {
+    await pause(200);
+    const { unsent = 0, export: found = null } = this.#leaving ?? {};
+    if (unsent > 0 && acknowledged !== found?.sha256) {
+      throw {
+        code: "JOURNAL_FAILED",
+        message: `${unsent} unanswered decisions are in the journal, and no export of exactly these was acknowledged: nothing was deleted; send them, or export them and try again.`,
+      };
+    }
+    this.#leaving = null;
+    this.#outbox = [];
+    this.#scenario.needs = "PROFILE";
+    this.#change();
+    return {
+      message: `The journal, the keys and the password of ${profile} were removed from this computer. The connection’s settings stay.`,
+    };
   }
 
   async outbox() {
@@ -231,6 +328,17 @@ class MemoryStation implements Ipc {
     return () => {
       this.#listeners.delete(listener);
     };
+  }
+
+  /** A supervisor has confirmed the key: work begins. */
+  #confirm(arrivals: readonly Arrival[]) {
+    this.#scenario.enrolment = null;
+    for (const [place, arrival] of arrivals.slice(0, this.#scenario.deck).entries()) {
+      const row = rowOf(arrival, place, this.#scenario.leaseMs);
+      this.#rows.push(row);
+      this.#arrivals.set(row.id, arrival);
+    }
+    this.#change();
   }
 
   #left(ms: number): number {

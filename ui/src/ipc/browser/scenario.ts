@@ -1,4 +1,4 @@
-/** What the in-memory workstation pretends, read from the address: `?deck=5000&bound=5000&offline`. */
+/** What the in-memory workstation pretends, read from the address: `?deck=5000&bound=5000&offline`, `?marks`, `?revoked=2`. */
 export interface Scenario {
   deck: number;
   bound: number;
@@ -14,11 +14,19 @@ export interface Scenario {
   /** A row arrives or leaves this often; 0 keeps the deck still. */
   churnMs: number;
   warning: string | null;
+  /** The key of this workstation waits for a supervisor; so many seconds go by until one has confirmed it, 0 for ever. */
+  enrolment: number | null;
+  /** The workstation was revoked with so many decisions unsent. */
+  revoked: number | null;
+  /** Second signatures, reversals and foreseen refusals. */
+  marks: boolean;
+  keysInFile: boolean;
 }
 
 export function readScenario(address: URLSearchParams): Scenario {
   const count = (name: string, otherwise: number) =>
     Number.parseInt(address.get(name) ?? String(otherwise), 10);
+  const some = (name: string) => (address.has(name) ? count(name, 0) || 0 : null);
   const needs = address.get("needs")?.toUpperCase();
   return {
     deck: count("deck", 96),
@@ -32,5 +40,9 @@ export function readScenario(address: URLSearchParams): Scenario {
     signFailure: address.get("failure"),
     churnMs: count("churn", 0),
     warning: address.get("warning"),
+    enrolment: some("enrolment"),
+    revoked: some("revoked"),
+    marks: address.has("marks"),
+    keysInFile: address.has("keysfile"),
   };
 }
