@@ -23,8 +23,21 @@ use secrecy::ExposeSecret as _;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 /// What a reviewer may call.
-const DOORS: [&str; 9] =
-    ["enrol", "hand_over", "hello", "lease", "release", "renew", "schema_version", "sign_off", "workstation_revoke"];
+const DOORS: [&str; 13] = [
+    "close_overview",
+    "enrol",
+    "hand_over",
+    "hello",
+    "history",
+    "lease",
+    "overview",
+    "picture_of",
+    "release",
+    "renew",
+    "schema_version",
+    "sign_off",
+    "workstation_revoke",
+];
 /// `insufficient_privilege`
 const REFUSED: &str = "42501";
 
@@ -41,7 +54,8 @@ async fn the_functions_are_not_led_astray_by_what_a_reviewer_puts_in_their_way()
     assert_eq!(sqlstate(&mut reviewer, &call).await, "it went through", "and was turned away");
     assert_eq!(impostor::turned_away(&installation).await?, ["renew"]);
     // A workstation that only the trap knows.
-    let unknown = "SELECT countersign.lease('00000000-0000-0000-0000-0000000000bb', 5, 5, true, 60000, NULL, NULL)";
+    let unknown =
+        "SELECT countersign.lease('00000000-0000-0000-0000-0000000000bb', 5, 5, true, 60000, NULL, NULL, NULL)";
     assert_eq!(sqlstate(&mut reviewer, unknown).await, "CS002");
     Ok(())
 }
@@ -76,7 +90,7 @@ async fn a_call_that_cannot_be_is_refused_and_changes_nothing() -> anyhow::Resul
     let hello = format!("SELECT countersign.hello({desk}, 'psql', '0', '{{}}')");
     assert_eq!(sqlstate(&mut connection, &hello).await, "it went through");
     // Before its key is confirmed, a workstation leases and signs nothing; the call is judged first all the same.
-    let lease = format!("SELECT countersign.lease({desk}, 5, 5, true, 60000, NULL, NULL)");
+    let lease = format!("SELECT countersign.lease({desk}, 5, 5, true, 60000, NULL, NULL, NULL)");
     assert_eq!(sqlstate(&mut connection, &lease).await, "CS003");
     let enrol = format!("SELECT countersign.enrol({desk}, sha256('key'))");
     assert_eq!(sqlstate(&mut connection, &enrol).await, "it went through");
@@ -109,10 +123,10 @@ async fn a_call_that_cannot_be_is_refused_and_changes_nothing() -> anyhow::Resul
     for (code, call) in [
         (parameter, format!("SELECT countersign.hello({desk}, repeat('x', 201), '0', '{{}}')")),
         (parameter, format!("SELECT countersign.hello({desk}, 'psql', '0', to_jsonb(repeat('x', 10001)))")),
-        (parameter, format!("SELECT countersign.lease({desk}, NULL, 5, true, 60000, NULL, NULL)")),
-        (parameter, format!("SELECT countersign.lease({desk}, 5, NULL, true, 60000, NULL, NULL)")),
-        (parameter, format!("SELECT countersign.lease({desk}, 5, 5, NULL, 60000, NULL, NULL)")),
-        (parameter, format!("SELECT countersign.lease({desk}, 5, 5, true, NULL, NULL, NULL)")),
+        (parameter, format!("SELECT countersign.lease({desk}, NULL, 5, true, 60000, NULL, NULL, NULL)")),
+        (parameter, format!("SELECT countersign.lease({desk}, 5, NULL, true, 60000, NULL, NULL, NULL)")),
+        (parameter, format!("SELECT countersign.lease({desk}, 5, 5, NULL, 60000, NULL, NULL, NULL)")),
+        (parameter, format!("SELECT countersign.lease({desk}, 5, 5, true, NULL, NULL, NULL, NULL)")),
         (parameter, format!("SELECT countersign.renew({desk}, ARRAY['x'], ARRAY[1::bigint], NULL)")),
         (limit, sign(0, "NULL")),
         (limit, sign(0, "array_fill(sha256(''), ARRAY[1001])")),

@@ -50,6 +50,11 @@ async fn migrate_and_finish(database: TestDatabase) -> anyhow::Result<()> {
     ] {
         assert_eq!(owner::number(&installation.owner, sql).await?, 0, "{what}");
     }
+    // What was there is due too, and is in the overview's sums as it is.
+    let due = "SELECT count(*) FROM countersign.exception e WHERE e.due_on = e.business_date + 30 AND e.counterparty LIKE 'Counterparty %'";
+    assert_eq!(owner::number(&installation.owner, due).await?, 5);
+    let recounted = countersign_admin::status::recount(&installation.for_admin()?).await?;
+    assert_eq!((recounted.pending, recounted.differed), (3, 0));
     assert_eq!(states(&installation).await?, "APPROVED 1, PENDING 3, RESOLVED 1");
 
     // Who signed under the previous release holds the partition still; somebody else ends the day once that lease has lapsed.

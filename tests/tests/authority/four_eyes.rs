@@ -9,7 +9,10 @@ use crate::office::{Office, Paper, Seat};
 async fn give_back(seat: &Seat) -> anyhow::Result<()> {
     let held = seat
         .backlog
-        .lease(seat.desk, &LeaseRequest { want: 1, room: 1, empty: false, ttl_ms: 60_000, held: Vec::new() })
+        .lease(
+            seat.desk,
+            &LeaseRequest { want: 1, room: 1, empty: false, ttl_ms: 60_000, held: Vec::new(), focus: None },
+        )
         .await?;
     let held: Vec<Held> =
         held.partitions.iter().map(|one| Held { partition: one.partition.clone(), epoch: one.epoch }).collect();
@@ -28,7 +31,7 @@ async fn the_second_approval_takes_effect_and_is_of_somebody_else() -> anyhow::R
     assert_eq!(office.ask::<i64>("SELECT count(*) FROM countersign.posting").await?, 0);
     // It is gone from the first signer's leases, by cursor and anew.
     for held in [Vec::new(), vec![HeldCursor { partition: items[0].partition.clone(), after: items[0].seq }]] {
-        let request = LeaseRequest { want: 5, room: 5, empty: true, ttl_ms: 60_000, held };
+        let request = LeaseRequest { want: 5, room: 5, empty: true, ttl_ms: 60_000, held, focus: None };
         assert!(alice.backlog.lease(alice.desk, &request).await?.items.is_empty());
     }
     // Sent again, it is the same decision; another one of the same person is none.

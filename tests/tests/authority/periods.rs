@@ -9,7 +9,7 @@ use crate::office::{Office, Paper};
 
 async fn add(office: &Office, entity: &str, name: &str, days: (&str, &str)) -> anyhow::Result<()> {
     let day = |text: &str| text.parse::<NaiveDate>().expect("a day");
-    Ok(period::add(&office.supervisor, entity, name, day(days.0), day(days.1)).await?)
+    Ok(period::add(&office.supervisor, entity, name, day(days.0), day(days.1), None).await?)
 }
 
 async fn to(office: &Office, entity: &str, name: &str, state: PeriodState) -> anyhow::Result<u64> {

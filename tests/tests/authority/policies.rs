@@ -117,6 +117,25 @@ async fn the_database_takes_no_policy_that_the_command_line_would_not() -> anyho
         with("/lease/longest_ms", json!("30000")),
         with("/lease/longest_ms", json!(29_999)),
         with("/lease/longest_ms", json!(30_000.5)),
+        with("/review", json!(null)),
+        with("/review", json!([])),
+        added("/review", "more"),
+        with("/review/materiality", json!(null)),
+        with("/review/materiality", json!([{"currency": "USD"}])),
+        with("/review/materiality", json!([{"currency": "USD", "amount": 5}])),
+        with("/review/materiality", json!([{"currency": "usd", "amount": "5"}])),
+        with("/review/materiality", json!([{"currency": "USD", "amount": "5", "more": 1}])),
+        with("/review/type_total_from", json!([{"currency": "*", "amount": "5"}, {"currency": "*", "amount": "6"}])),
+        with("/review/type_total_from", json!([{"currency": "*", "amount": "-5"}])),
+        with("/review/due_days", json!({"standard": 1, "priority": 1})),
+        with("/review/due_days/standard", json!("1")),
+        with("/review/due_days/standard", json!(-1)),
+        with("/review/due_days/standard", json!(3_651)),
+        with("/review/due_days/standard", json!(1.5)),
+        added("/review/due_days", "more"),
+        with("/review/limit_near_percent", json!(0)),
+        with("/review/limit_near_percent", json!(101)),
+        with("/review/limit_near_percent", json!("80")),
     ];
     // What both take.
     let fine =
@@ -128,7 +147,12 @@ async fn the_database_takes_no_policy_that_the_command_line_would_not() -> anyho
             .fetch_one(&mut supervisor)
             .await
     };
-    assert!(policy::read(&fine.to_string(), "a test").is_ok() && set(&fine).await? == 2);
+    let mut earlier = good.clone();
+    earlier.as_object_mut().expect("an object").remove("review");
+    let some = with("/review", json!({"due_days": {"standard": 0, "priority": 0, "escalated": 3_650}}));
+    for (document, version) in [(&fine, 2), (&earlier, 3), (&some, 4)] {
+        assert!(policy::read(&document.to_string(), "a test").is_ok() && set(document).await? == version);
+    }
     documents.dedup();
     let mut taken = Vec::new();
     for document in &documents {

@@ -17,7 +17,7 @@ async fn a_transaction_that_looks_at_an_older_snapshot_is_refused_at_every_door(
     for level in ["REPEATABLE READ", "SERIALIZABLE"] {
         for call in [
             format!("countersign.hello('{desk}', 'x', '0', '{{}}')"),
-            format!("countersign.lease('{desk}', 5, 5, true, 60000, '{{}}', '{{}}')"),
+            format!("countersign.lease('{desk}', 5, 5, true, 60000, '{{}}', '{{}}', NULL)"),
             format!("countersign.renew('{desk}', '{{}}', '{{}}', 60000)"),
             format!("countersign.release('{desk}', '{{}}', '{{}}')"),
             format!("countersign.hand_over('{desk}', '{{}}', '{{}}', 'bob', 60000)"),
@@ -25,6 +25,10 @@ async fn a_transaction_that_looks_at_an_older_snapshot_is_refused_at_every_door(
                 "countersign.sign_off('{desk}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}')"
             ),
             format!("countersign.workstation_revoke('{desk}', 'x')"),
+            format!("countersign.overview('{desk}')"),
+            format!("countersign.close_overview('{desk}', now())"),
+            format!("countersign.history('{desk}', 1)"),
+            format!("countersign.picture_of('{desk}', 1)"),
         ] {
             let mut transaction = client.begin().await?;
             sqlx::raw_sql(AssertSqlSafe(format!("SET TRANSACTION ISOLATION LEVEL {level}")))

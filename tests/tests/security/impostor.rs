@@ -22,7 +22,7 @@ async fn every_call_in_the_name_of_anothers_workstation_is_turned_away_and_recor
     let leased = lease(&hers, her_desk, 50).await?;
     let held = held(&leased.items);
     let greeting = Hello { workstation: her_desk, name: "x".into(), app_version: "0".into(), settings: "{}".into() };
-    let request = LeaseRequest { want: 1, room: 1, empty: true, ttl_ms: 60_000, held: Vec::new() };
+    let request = LeaseRequest { want: 1, room: 1, empty: true, ttl_ms: 60_000, held: Vec::new(), focus: None };
     let in_his_name = decision(&leased.items[0], &bob, her_desk, Decision::Approve);
     let refusals = [
         ("hello", his.hello(&greeting).await.err()),
@@ -120,7 +120,7 @@ async fn a_whole_day_goes_the_same_way_among_traps() -> anyhow::Result<()> {
     let url = installation.database().url_for(&alice.user, alice.password.expose_secret());
     let mut client = PgConnection::connect(&url).await?;
     lay_traps(&mut client).await?;
-    let call = format!("SELECT count(*) FROM countersign.lease('{}', 50, 50, true, 60000, NULL, NULL)", desk.0);
+    let call = format!("SELECT count(*) FROM countersign.lease('{}', 50, 50, true, 60000, NULL, NULL, NULL)", desk.0);
     let leased: i64 = sqlx::query_scalar(AssertSqlSafe(call)).fetch_one(&mut client).await?;
     assert_eq!(leased, 3);
     let sign = format!(

@@ -17,13 +17,14 @@ struct Role {
 }
 
 /// What a supervisor looks at, and an auditor too.
-const SUPERVISED: [&str; 15] = [
+const SUPERVISED: [&str; 16] = [
     "dead_letters",
     "exception_contents",
     "exceptions",
     "installations",
     "partitions",
     "periods",
+    "pictures",
     "policies",
     "postings",
     "reviewer_limits",
@@ -34,7 +35,7 @@ const SUPERVISED: [&str; 15] = [
     "workstation_keys",
     "workstations",
 ];
-const AUDITED: [&str; 20] = [
+const AUDITED: [&str; 21] = [
     "audit_events",
     "audit_keys",
     "chain_heads",
@@ -44,6 +45,7 @@ const AUDITED: [&str; 20] = [
     "installations",
     "partitions",
     "periods",
+    "pictures",
     "policies",
     "postings",
     "receipts",
@@ -59,7 +61,7 @@ const AUDITED: [&str; 20] = [
 
 const ROLES: [Role; 5] = [
     Role { name: "none", functions: &[], views: &[] },
-    Role { name: "producer", functions: &["dead_letter", "enqueue", "schema_version"], views: &[] },
+    Role { name: "producer", functions: &["dead_letter", "enqueue", "picture_add", "schema_version"], views: &[] },
     Role { name: "reviewer", functions: &crate::DOORS, views: &[] },
     Role {
         name: "supervisor",
@@ -67,8 +69,11 @@ const ROLES: [Role; 5] = [
             "enqueue",
             "partition_assign",
             "period_add",
+            "period_deadline",
             "period_move",
+            "picture_add",
             "policy_set",
+            "recount",
             "reviewer_disable",
             "reviewer_limit_set",
             "reviewer_set",

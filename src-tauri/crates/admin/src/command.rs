@@ -7,11 +7,14 @@ mod values;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
+use countersign_admin::attach::{self, Attachment};
 use countersign_admin::audit::{AuditCommand, ReceiptCommand};
 use countersign_admin::enqueue::{self, EnqueueReport};
+use countersign_admin::status::Status;
 use countersign_admin::text::{shown, shown_json};
 use countersign_admin::{AdminError, Database, Needs, dead_letters, migrate, status};
 use secrecy::SecretString;
@@ -46,8 +49,25 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Take in pictures of receipts, JPEG or PNG of at most 4 MB, under the names of their files
+    #[command(group = clap::ArgGroup::new("pictures").required(true).multiple(true).args(["files", "manifest"]))]
+    Attach {
+        /// The pictures
+        files: Vec<PathBuf>,
+        /// The page that the boxes of the OCR count in, such as 1276x1754; that of each picture, if it is left out
+        #[arg(long, value_name = "WxH", value_parser = attach::read_page, requires = "files")]
+        page_size: Option<(u32, u32)>,
+        /// Pictures beside this list, tab-separated: name, width and height of the page
+        #[arg(long, value_name = "FILE")]
+        manifest: Option<PathBuf>,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Show how the close stands
     Status {
+        /// Make the sums of the overview anew first; signing waits meanwhile
+        #[arg(long)]
+        recount: bool,
         #[command(flatten)]
         output: Output,
     },
@@ -83,7 +103,8 @@ impl Command {
             Self::Migrate | Self::Audit(AuditCommand::ExportKeys { .. } | AuditCommand::RotateKey) => Needs::Owner,
             // They say it themselves.
             Self::Audit(_) | Self::Receipt(_) => Needs::Unsaid,
-            Self::Enqueue { .. } => Needs::Producer,
+            Self::Enqueue { .. } | Self::Attach { .. } => Needs::Producer,
+            Self::Status { recount: true, .. } => Needs::Supervisor,
             Self::Status { .. } | Self::DeadLetters(_) => Needs::Reader,
             Self::Supervise(command) => command.needs(),
         }
@@ -131,8 +152,18 @@ pub(crate) async fn run(arguments: Arguments) -> Result<String, AdminError> {
             let _ = io::stdout().lock().write_all(text.as_bytes());
             Err(AdminError::Request(format!("nothing of {} went in: every line was refused", shown(&origin))))
         }
-        Command::Status { output } => {
-            let status = status::status(&database).await?;
+        Command::Attach { files, page_size, manifest, output } => {
+            let mut pictures = match manifest {
+                Some(path) => attach::manifest(&path).await?,
+                None => Vec::new(),
+            };
+            pictures.extend(files.into_iter().map(|file| Attachment { file, page: page_size }));
+            let report = attach::attach(&database, &pictures).await?;
+            output.of(&report, || attach::describe(&report))
+        }
+        Command::Status { recount, output } => {
+            let recounted = if recount { Some(status::recount(&database).await?) } else { None };
+            let status = Status { recounted, ..status::status(&database).await? };
             output.of(&status, || status::describe(&status))
         }
         Command::Supervise(command) => dispatch::run(&database, command).await,

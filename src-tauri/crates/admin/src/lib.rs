@@ -2,8 +2,9 @@
 //! them directly.
 //!
 //! [`migrate`] and [`role`] take the owner of the database. Everything else goes through the database's functions and views, for a
-//! member of `countersign_supervisor`; `countersign_producer` is enough for [`enqueue`], `countersign_auditor` for looking.
+//! member of `countersign_supervisor`; `countersign_producer` is enough for [`enqueue`] and [`attach`], `countersign_auditor` for looking.
 
+pub mod attach;
 pub mod audit;
 pub mod database;
 pub mod dead_letters;

@@ -21,6 +21,9 @@ pub struct Period {
     pub last_day: NaiveDate,
     /// Where it is in its life.
     pub state: PeriodState,
+    /// By when it is meant to close.
+    #[serde(default)]
+    pub closes_at: Option<DateTime<Utc>>,
     /// When that changed last.
     pub changed_at: DateTime<Utc>,
     /// By whom.
@@ -50,11 +53,11 @@ const PERIODS: &str = "
         FROM unresolved u
     )
     SELECT jsonb_build_object('ledger_entity', p.ledger_entity, 'name', p.name, 'first_day', p.first_day, 'last_day', p.last_day,
-               'state', p.state, 'changed_at', p.changed_at, 'changed_by', p.changed_by,
+               'state', p.state, 'closes_at', p.closes_at, 'changed_at', p.changed_at, 'changed_by', p.changed_by,
                'undecided', coalesce(sum(u.undecided), 0), 'held', coalesce(sum(u.held), 0))::text
     FROM countersign.periods p
     LEFT JOIN placed u ON u.whose = p.ledger_entity AND u.business_date BETWEEN p.first_day AND p.last_day
-    GROUP BY p.ledger_entity, p.name, p.first_day, p.last_day, p.state, p.changed_at, p.changed_by
+    GROUP BY p.ledger_entity, p.name, p.first_day, p.last_day, p.state, p.closes_at, p.changed_at, p.changed_by
     ORDER BY p.last_day DESC, p.ledger_entity, p.name";
 
 /// Adds an open period.
@@ -64,20 +67,50 @@ pub async fn add(
     name: &str,
     first_day: NaiveDate,
     last_day: NaiveDate,
+    closes_at: Option<DateTime<Utc>>,
 ) -> Result<(), AdminError> {
     if last_day < first_day {
         return Err(AdminError::Request(format!("the last day, {last_day}, is before the first, {first_day}")));
     }
     let mut connection = database.connect().await?;
-    sqlx::query("SELECT countersign.period_add($1, $2, $3::date, $4::date)")
+    sqlx::query("SELECT countersign.period_add($1, $2, $3::date, $4::date, $5)")
         .bind(entity)
         .bind(name)
         .bind(first_day.to_string())
         .bind(last_day.to_string())
+        .bind(closes_at)
         .execute(&mut connection)
         .await
         .map_err(database.refused("add the period"))?;
     Ok(())
+}
+
+/// Says by when a period is meant to close, or takes that back. The deadline before.
+pub async fn deadline(
+    database: &Database,
+    entity: &str,
+    name: &str,
+    closes_at: Option<DateTime<Utc>>,
+    reason: &str,
+) -> Result<Option<DateTime<Utc>>, AdminError> {
+    let mut connection = database.connect().await?;
+    sqlx::query_scalar("SELECT countersign.period_deadline($1, $2, $3, $4)")
+        .bind(entity)
+        .bind(name)
+        .bind(closes_at)
+        .bind(reason)
+        .fetch_one(&mut connection)
+        .await
+        .map_err(database.refused("set the deadline"))
+}
+
+/// What a deadline means, in words.
+pub fn describe_deadline(entity: &str, name: &str, closes_at: Option<DateTime<Utc>>) -> String {
+    let (name, entity) = (shown(name), shown(entity));
+    closes_at.map_or_else(
+        || format!("The period {name} of {entity} has no deadline.\n"),
+        |at| format!("The period {name} of {entity} is meant to close by {}.\n", instant(at)),
+    )
 }
 
 /// Moves a period on, or back. How many of its exceptions are undecided.
@@ -121,7 +154,8 @@ pub fn describe(periods: &[Period]) -> String {
         return "No periods: each day belongs to the open period of its month. Add one: `countersign-admin period add`.\n"
             .to_owned();
     }
-    let columns = head(["entity", "period", "first day", "last day", "state", "undecided", "held", "changed", "by"]);
+    let columns =
+        head(["entity", "period", "first day", "last day", "state", "closes by", "undecided", "held", "changed", "by"]);
     let lines = periods.iter().map(|period| {
         vec![
             shown(&period.ledger_entity),
@@ -129,6 +163,7 @@ pub fn describe(periods: &[Period]) -> String {
             period.first_day.to_string(),
             period.last_day.to_string(),
             word(period.state).to_owned(),
+            period.closes_at.map_or_else(|| "-".to_owned(), instant),
             period.undecided.to_string(),
             period.held.to_string(),
             instant(period.changed_at),

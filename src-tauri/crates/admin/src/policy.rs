@@ -98,7 +98,7 @@ fn document(policy: &Policy) -> Result<Value, AdminError> {
 /// A rule and a reason code are one line each, and a reason code goes by its name and not by its place.
 fn flatten(path: &str, value: &Value, into: &mut BTreeMap<String, String>) {
     match value {
-        Value::Object(fields) if path.is_empty() || path == "scoring" || path == "lease" => {
+        Value::Object(fields) if matches!(path, "" | "scoring" | "lease" | "review" | "review.due_days") => {
             for (name, value) in fields {
                 let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
                 flatten(&path, value, into);

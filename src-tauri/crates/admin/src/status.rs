@@ -50,6 +50,18 @@ pub struct Status {
     /// Transactions that somebody left open, and that hold Countersign's tables.
     #[serde(default)]
     pub left_open: Vec<Session>,
+    /// What a recount came to, if one was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recounted: Option<Recounted>,
+}
+
+/// The sums of the overview, made anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recounted {
+    /// Undecided exceptions.
+    pub pending: u64,
+    /// Lines of the overview that said something else before.
+    pub differed: u64,
 }
 
 /// Exceptions by state.
@@ -155,6 +167,17 @@ pub async fn status(database: &Database) -> Result<Status, AdminError> {
     Ok(Status { left_open: sessions::left_open(database, &mut connection).await?, ..status })
 }
 
+/// Makes the sums of the overview anew from the exceptions. Nothing is signed and nothing arrives meanwhile.
+pub async fn recount(database: &Database) -> Result<Recounted, AdminError> {
+    let mut connection = database.connect().await?;
+    let (pending, differed): (i64, i64) = sqlx::query_as("SELECT pending, differed FROM countersign.recount()")
+        .fetch_one(&mut connection)
+        .await
+        .map_err(database.refused("recount"))?;
+    let count = |number: i64| u64::try_from(number).unwrap_or_default();
+    Ok(Recounted { pending: count(pending), differed: count(differed) })
+}
+
 /// The status in words.
 pub fn describe(status: &Status) -> String {
     let ByState { pending, approved, rejected, resolved } = status.exceptions;
@@ -180,5 +203,11 @@ pub fn describe(status: &Status) -> String {
         ("Workstations", format!("{} wait for confirmation", status.workstations_waiting)),
         ("Schema", format!("version {}", status.schema_version)),
     ];
-    table(&rows.map(|(name, value)| vec![name.to_owned(), value])) + &sessions::describe(&status.left_open)
+    let recounted = status.recounted.map(|Recounted { pending, differed }| {
+        let value = format!("{pending} pending; {differed} lines of the overview said something else before");
+        vec!["Recounted".to_owned(), value]
+    });
+    let lines: Vec<Vec<String>> =
+        rows.map(|(name, value)| vec![name.to_owned(), value]).into_iter().chain(recounted).collect();
+    table(&lines) + &sessions::describe(&status.left_open)
 }

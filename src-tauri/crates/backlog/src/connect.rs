@@ -157,7 +157,8 @@ fn milliseconds(duration: Duration) -> String {
     format!("{}ms", duration.as_millis().max(1))
 }
 
-fn without_brackets(host: &str) -> &str {
+/// A host without the brackets that an IPv6 address may be written in.
+pub(crate) fn without_brackets(host: &str) -> &str {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
 

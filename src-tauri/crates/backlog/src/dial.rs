@@ -30,7 +30,7 @@ pub async fn connect(options: PgConnectOptions, certificates: &Certificates) -> 
 }
 
 /// On a thread of its own: the system's authorities are some hundred files.
-async fn read(certificates: Certificates) -> Result<(Proofs, ClientConfig), sqlx::Error> {
+pub(crate) async fn read(certificates: Certificates) -> Result<(Proofs, ClientConfig), sqlx::Error> {
     let read = tokio::task::spawn_blocking(move || {
         let proofs = Proofs::read(&certificates)?;
         let config = proofs.client_config().map_err(|error| error.to_string())?;

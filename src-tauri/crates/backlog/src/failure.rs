@@ -164,7 +164,7 @@ fn has_code(error: &sqlx::Error, code: &str) -> bool {
 }
 
 /// PgBouncer refuses the bounds that are sent with the login, or mixes up prepared statements.
-fn is_pooler(error: &sqlx::Error) -> bool {
+pub(crate) fn is_pooler(error: &sqlx::Error) -> bool {
     has_code(error, "26000")
         || has_code(error, "42P05")
         || error.as_database_error().is_some_and(|answer| answer.message().contains("unsupported startup parameter"))

@@ -55,6 +55,12 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(10, "0010_leases"),
     migration!(11, "0011_sign_off"),
     migration!(12, "0012_access"),
+    migration!(13, "0013_review"),
+    migration!(14, "0014_pending"),
+    migration!(15, "0015_arrivals"),
+    migration!(16, "0016_focus"),
+    migration!(17, "0017_reading"),
+    migration!(18, "0018_access"),
 ];
 
 /// What remembers the migrations. Made here and not by one of them, because it is read before the first one ran; and made again

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use countersign_domain::focus::Focus;
 use countersign_domain::id::{PartitionKey, WorkstationId};
 use countersign_domain::seal::{Enrolment, PublicKey, Seal};
 use countersign_domain::sign_off::SignOff;
@@ -19,7 +20,7 @@ use crate::reply::{self, Malformed};
 
 /// The shared backlog in PostgreSQL.
 pub struct PgBacklog {
-    connections: Connections,
+    pub(crate) connections: Connections,
 }
 
 impl PgBacklog {
@@ -54,7 +55,7 @@ impl PgBacklog {
         })
     }
 
-    fn malformed(&self, operation: &'static str, error: &Malformed) -> BacklogError {
+    pub(crate) fn malformed(&self, operation: &'static str, error: &Malformed) -> BacklogError {
         if matches!(error, Malformed::TurnedAway) {
             let message = format!("{} does not know this workstation as yours", self.target());
             return BacklogError { operation, failure: Failure::Refused(Problem::UnknownWorkstation), message };
@@ -98,9 +99,10 @@ impl Backlog for PgBacklog {
         const OPERATION: &str = "lease";
         let (keys, after): (Vec<&str>, Vec<i64>) =
             request.held.iter().map(|cursor| (cursor.partition.0.as_str(), cursor.after.0)).unzip();
+        let focus = request.focus.as_ref().map(|focus| focus_document(OPERATION, focus)).transpose()?;
         let query = sqlx::query(
-            "SELECT partition_key, epoch, lease_ms, after_seq, more, exception_id, seq, version, content_hash, body, signatures \
-             FROM countersign.lease($1, $2, $3, $4, $5, $6, $7)",
+            "SELECT partition_key, epoch, lease_ms, after_seq, more, exception_id, seq, version, content_hash, body, signatures, due_on \
+             FROM countersign.lease($1, $2, $3, $4, $5, $6, $7, $8::jsonb)",
         )
         .bind(workstation.0)
         .bind(integer(request.want))
@@ -108,7 +110,8 @@ impl Backlog for PgBacklog {
         .bind(request.empty)
         .bind(integer(request.ttl_ms))
         .bind(keys)
-        .bind(after);
+        .bind(after)
+        .bind(focus);
         let rows = self.connections.rows(OPERATION, Step::Call, query).await?;
         reply::leased(&rows).map_err(|error| self.malformed(OPERATION, &error))
     }
@@ -214,6 +217,15 @@ fn judge_version(target: &Target, found: Option<i32>, latest: i32) -> Result<(),
             format!("{target} has an unfinished Countersign. Ask an administrator to run `countersign-admin migrate`"),
         )),
     }
+}
+
+/// A focus as the database reads it. `at_most` is the workstation's own bound.
+fn focus_document(operation: &'static str, focus: &Focus) -> Result<String, BacklogError> {
+    serde_json::to_string(focus).map_err(|error| BacklogError {
+        operation,
+        failure: Failure::Structural,
+        message: format!("the focus cannot be written: {error}"),
+    })
 }
 
 fn columns(held: &[Held]) -> (Vec<&str>, Vec<i64>) {

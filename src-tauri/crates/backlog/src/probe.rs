@@ -48,7 +48,8 @@ async fn ask_socket(_: &std::path::Path, _: &PgConnectOptions) -> Result<(), sql
     Err(sqlx::Error::Io(std::io::ErrorKind::Unsupported.into()))
 }
 
-async fn encrypted(
+/// Speaks TLS with whoever proves to be the host.
+pub(crate) async fn encrypted(
     mut stream: TcpStream,
     host: &str,
     config: Arc<ClientConfig>,

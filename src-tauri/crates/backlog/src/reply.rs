@@ -123,6 +123,7 @@ fn item(row: &PgRow, id: ExceptionId, partition: PartitionKey, epoch: Epoch) -> 
         content,
         body,
         signatures: get::<Option<i32>>(row, "signatures")?.and_then(|count| u32::try_from(count).ok()).unwrap_or(0),
+        due_on: get(row, "due_on")?,
     })
 }
 
@@ -193,11 +194,11 @@ fn answer(row: &PgRow) -> Result<Answer, Malformed> {
     })
 }
 
-fn document<T: serde::de::DeserializeOwned>(what: &'static str, text: &str) -> Result<T, Malformed> {
+pub(crate) fn document<T: serde::de::DeserializeOwned>(what: &'static str, text: &str) -> Result<T, Malformed> {
     serde_json::from_str(text).map_err(|cause| Malformed::Document { what, cause })
 }
 
-fn get<'r, T>(row: &'r PgRow, column: &str) -> Result<T, Malformed>
+pub(crate) fn get<'r, T>(row: &'r PgRow, column: &str) -> Result<T, Malformed>
 where
     T: sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>,
 {

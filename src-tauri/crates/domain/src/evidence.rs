@@ -3,7 +3,11 @@
 use serde_json::Value;
 
 use crate::exception::Content;
+use crate::money::parse_decimal;
 use crate::payload::{ReconBreak, Side, TypedPayload};
+use crate::scan;
+
+const MEAN: &str = "Mean confidence";
 
 /// One line of evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,18 +78,28 @@ pub fn evidence(content: &Content) -> Evidence {
             left: "Claimed",
             right: "Read by OCR",
             lines: vec![line("Amount", "claimed_amount", "extracted_amount", true)],
-            facts: facts(&[
+            facts: with_drift(facts(&[
                 ("Receipt", "receipt_id"),
                 ("Report", "report_id"),
                 ("Shop", "shop"),
                 ("Date on the receipt", "receipt_date_text"),
                 ("Read from", "extracted_from_line"),
                 ("Confidence of that line", "extracted_confidence"),
-                ("Mean confidence", "mean_confidence"),
+                (MEAN, "mean_confidence"),
                 ("OCR engine", "ocr_engine"),
-            ]),
+            ])),
         },
     }
+}
+
+/// How far the OCR was from what it should reach, behind the mean that says so.
+fn with_drift(mut facts: Vec<(String, String)>) -> Vec<(String, String)> {
+    let mean = facts.iter().position(|(label, _)| label == MEAN);
+    let drift = mean.and_then(|place| parse_decimal(&facts[place].1).ok().and_then(scan::drift));
+    if let Some((place, drift)) = mean.zip(drift) {
+        facts.insert(place + 1, ("Drift, 1 − mean/0.92".to_owned(), drift.to_string()));
+    }
+    facts
 }
 
 fn recon_break(sides: &ReconBreak, mut facts: Vec<(String, String)>) -> Evidence {

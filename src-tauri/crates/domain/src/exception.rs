@@ -134,6 +134,8 @@ pub struct Content {
     pub submitted_at: DateTime<Utc>,
     /// The day that says which close period it belongs to: a plain date, never shifted by a time zone.
     pub business_date: NaiveDate,
+    /// When the producer wants it decided; without one the policy says.
+    pub due_date: Option<NaiveDate>,
     /// The key of the resolved exception that it reverses.
     pub reverses: Option<String>,
     /// What the kind adds.

@@ -77,6 +77,8 @@ struct Envelope {
     #[serde(default)]
     business_date: Option<NaiveDate>,
     #[serde(default)]
+    due_date: Option<NaiveDate>,
+    #[serde(default)]
     reverses: Option<String>,
     payload: serde_json::Map<String, Value>,
 }
@@ -153,8 +155,10 @@ fn read(mut document: Value) -> Result<Arrival, Rejection> {
         name("prepared_by", person)?;
     }
     let submitted_at = instant("submitted_at", &envelope.submitted_at)?;
-    if let Some(day) = envelope.business_date.filter(|day| !(1970..=9999).contains(&day.year())) {
-        return Err(structural(Some("business_date".into()), format!("`{day}` is not in the years 1970 to 9999")));
+    for (field, day) in [("business_date", envelope.business_date), ("due_date", envelope.due_date)] {
+        if let Some(day) = day.filter(|day| !(1970..=9999).contains(&day.year())) {
+            return Err(structural(Some(field.into()), format!("`{day}` is not in the years 1970 to 9999")));
+        }
     }
     let currency: Currency = envelope.currency.parse().map_err(|error| monetary("currency", &error))?;
     let variance =
@@ -192,6 +196,7 @@ fn read(mut document: Value) -> Result<Arrival, Rejection> {
             prepared_by: envelope.prepared_by,
             submitted_at,
             business_date: envelope.business_date.unwrap_or_else(|| submitted_at.date_naive()),
+            due_date: envelope.due_date,
             reverses: envelope.reverses,
             payload: Payload { typed, json: envelope.payload },
         },

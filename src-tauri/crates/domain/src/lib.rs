@@ -3,9 +3,13 @@
 //!
 //! Nothing here does IO, reads a clock or awaits. Text becomes a type at the edge ([`gate`]) and stays one.
 
+pub mod calculation;
 pub mod code;
+pub mod confirmation;
+pub mod difference;
 pub mod evidence;
 pub mod exception;
+pub mod focus;
 pub mod gate;
 pub mod hash;
 pub mod id;
@@ -17,9 +21,12 @@ pub mod receipt;
 pub mod record;
 pub mod redact;
 pub mod reversal;
+pub mod review;
+pub mod scan;
 pub mod scoring;
 pub mod seal;
 pub mod settings;
 pub mod sign_off;
 pub mod standing;
 pub mod totals;
+pub mod visible;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, RoundingStrategy};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
@@ -140,10 +140,20 @@ impl Money {
         Ok(Self { amount: value, currency })
     }
 
+    /// The amount, rounded half-up to the currency's minor units.
+    pub fn rounded(&self) -> Decimal {
+        round_half_up(self.amount, u32::from(self.currency.minor_units()))
+    }
+
     /// The amount with exactly the currency's number of digits, `.` as the mark and no grouping.
     pub fn text(&self) -> String {
         with_digits(self.amount, self.currency)
     }
+}
+
+/// Half-up: what lies in the middle goes away from zero.
+pub fn round_half_up(value: Decimal, places: u32) -> Decimal {
+    value.round_dp_with_strategy(places, RoundingStrategy::MidpointAwayFromZero)
 }
 
 /// An amount with exactly the currency's number of digits. It must have no more of them than that.

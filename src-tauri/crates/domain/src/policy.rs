@@ -1,7 +1,11 @@
 //! The policy of an installation: one document for each version, each in force from when it was set.
 
+use std::fmt;
+
 use rust_decimal::Decimal;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
 use crate::exception::{Kind, RoutingTier};
@@ -14,6 +18,8 @@ pub const ANY_CURRENCY: &str = "*";
 /// The most rules, the most reason codes.
 const RULES: usize = 100;
 const REASONS: usize = 50;
+/// The most days from a business date to the due date.
+const DUE_DAYS: u32 = 3_650;
 
 /// Why a document is no policy.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -86,6 +92,114 @@ pub struct Policy {
     pub attestation: String,
     /// Bounds on leases.
     pub lease: LeaseLimits,
+    /// What the screen helps with.
+    #[serde(default, deserialize_with = "by_name")]
+    pub review: ReviewRules,
+}
+
+/// Reads an object. A list would do for a structure whose fields may all be absent, and says nothing of which is which.
+fn by_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ReviewRules, D::Error> {
+    struct ByName;
+
+    impl<'de> Visitor<'de> for ByName {
+        type Value = ReviewRules;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ReviewRules, A::Error> {
+            ReviewRules::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+
+    deserializer.deserialize_map(ByName)
+}
+
+/// An amount for a currency.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CurrencyAmount {
+    /// ISO 4217, or `*` for every currency that is not named.
+    pub currency: String,
+    /// In the currency's own units.
+    #[serde(with = "rust_decimal::serde::str")]
+    pub amount: Decimal,
+}
+
+/// Days from the business date to the due date.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DueDays {
+    /// In the standard tier.
+    pub standard: u32,
+    /// In the priority tier.
+    pub priority: u32,
+    /// In the escalated tier.
+    pub escalated: u32,
+}
+
+/// What helps a reviewer to look, and asks them to look twice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReviewRules {
+    /// Below these absolute variances an exception is not material.
+    pub materiality: Vec<CurrencyAmount>,
+    /// From these absolute nets on, the reviewer types the control total of a batch. Empty: never.
+    pub type_total_from: Vec<CurrencyAmount>,
+    /// When an exception that arrives without a due date has to be decided.
+    pub due_days: DueDays,
+    /// From this part of a cumulative limit on it is said to be near, in percent.
+    pub limit_near_percent: u32,
+}
+
+impl Default for ReviewRules {
+    fn default() -> Self {
+        let any = |amount: i64| vec![CurrencyAmount { currency: ANY_CURRENCY.to_owned(), amount: amount.into() }];
+        Self {
+            materiality: any(1_000),
+            type_total_from: Vec::new(),
+            due_days: DueDays { standard: 30, priority: 10, escalated: 3 },
+            limit_near_percent: 80,
+        }
+    }
+}
+
+impl ReviewRules {
+    fn check(&self) -> Result<(), PolicyError> {
+        let wrong = |field: String, reason: String| Err(PolicyError { field, reason });
+        for (list, amounts) in [("materiality", &self.materiality), ("type_total_from", &self.type_total_from)] {
+            if amounts.len() > RULES {
+                return wrong(format!("review.{list}"), format!("expected at most {RULES} currencies"));
+            }
+            for (number, each) in amounts.iter().enumerate() {
+                let (code, field) = (each.currency.as_str(), format!("review.{list}[{number}]"));
+                if code != ANY_CURRENCY && code.parse::<crate::money::Currency>().is_err() {
+                    return wrong(format!("{field}.currency"), "expected a currency of ISO 4217, or *".to_owned());
+                }
+                if amounts[..number].iter().any(|other| other.currency == each.currency) {
+                    return wrong(format!("{field}.currency"), "the currency is there twice".to_owned());
+                }
+                amount(&format!("{field}.amount"), each.amount)?;
+            }
+        }
+        let DueDays { standard, priority, escalated } = self.due_days;
+        for (tier, days) in [("standard", standard), ("priority", priority), ("escalated", escalated)] {
+            if days > DUE_DAYS {
+                return wrong(format!("review.due_days.{tier}"), format!("expected 0 to {DUE_DAYS} days"));
+            }
+        }
+        if !(1..=100).contains(&self.limit_near_percent) {
+            return wrong("review.limit_near_percent".to_owned(), "expected 1 to 100".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The amount of a currency in one of the lists.
+    pub fn amount_of(list: &[CurrencyAmount], currency: &str) -> Option<Decimal> {
+        let of = |code: &str| list.iter().find(|each| each.currency == code).map(|each| each.amount);
+        of(currency).or_else(|| of(ANY_CURRENCY))
+    }
 }
 
 impl Default for Policy {
@@ -98,6 +212,7 @@ impl Default for Policy {
             reason_codes: REASON_CODES.map(reason).to_vec(),
             attestation: "I have examined these exceptions and their evidence, and I decide as stated.".to_owned(),
             lease: LeaseLimits { longest_ms: 43_200_000 },
+            review: ReviewRules::default(),
         }
     }
 }
@@ -148,7 +263,7 @@ impl Policy {
         if !(30_000..=43_200_000).contains(&self.lease.longest_ms) {
             return wrong("lease.longest_ms".into(), "expected 30000 to 43200000");
         }
-        Ok(())
+        self.review.check()
     }
 
     /// Whether an exception needs two approvers. `countersign.sign_off` in the database decides the same.
@@ -199,7 +314,19 @@ mod tests {
     }
 
     #[test]
+    fn a_document_of_an_earlier_release_says_nothing_of_review_and_means_the_defaults() {
+        let without = |document: &mut serde_json::Value| drop(document.as_object_mut().map(|all| all.remove("review")));
+        assert_eq!(Policy::parse(&json(without)).expect("it is good still").review, ReviewRules::default());
+        let some =
+            |document: &mut serde_json::Value| document["review"] = serde_json::json!({"limit_near_percent": 90});
+        let review = Policy::parse(&json(some)).expect("what is not said has its default").review;
+        assert_eq!(review, ReviewRules { limit_near_percent: 90, ..ReviewRules::default() });
+    }
+
+    #[test]
     fn what_is_no_policy_is_told_by_its_field() {
+        let review = |field: &str, value: serde_json::Value| json(|document| document["review"][field] = value);
+        let twice = serde_json::json!([{"currency": "*", "amount": "1"}, {"currency": "*", "amount": "2"}]);
         let rule = |rule: serde_json::Value| json(|document| document["four_eyes"] = serde_json::json!([rule]));
         for (text, field) in [
             ("{".to_owned(), ""),
@@ -214,6 +341,27 @@ mod tests {
             (json(|document| document["reason_codes"][0]["code"] = "other".into()), "reason_codes[0].code"),
             (json(|document| document["attestation"] = " ".into()), "attestation"),
             (json(|document| document["lease"]["longest_ms"] = 1.into()), "lease.longest_ms"),
+            (review("more", 1.into()), "review.more"),
+            (
+                review("materiality", serde_json::json!([{"currency": "US", "amount": "1"}])),
+                "review.materiality[0].currency",
+            ),
+            (
+                review("materiality", serde_json::json!([{"currency": "USD", "amount": 1}])),
+                "review.materiality[0].amount",
+            ),
+            (
+                review("type_total_from", serde_json::json!([{"currency": "*", "amount": "-1"}])),
+                "review.type_total_from[0].amount",
+            ),
+            (review("type_total_from", twice), "review.type_total_from[1].currency"),
+            (
+                review("due_days", serde_json::json!({"standard": 3651, "priority": 1, "escalated": 1})),
+                "review.due_days.standard",
+            ),
+            (review("due_days", serde_json::json!({"standard": 1})), "review.due_days"),
+            (review("limit_near_percent", 0.into()), "review.limit_near_percent"),
+            (review("limit_near_percent", 101.into()), "review.limit_near_percent"),
         ] {
             let error = Policy::parse(&text).expect_err(&text);
             assert!(error.field.contains(field), "{text}: {error}");

@@ -37,6 +37,7 @@ pub fn of(body: &str, by: &str, reason: &str, now: DateTime<Utc>) -> Result<Arri
     // A report that is signed and gone cannot hold its reversal back.
     document.remove("group_key");
     document.remove("business_date");
+    document.remove("due_date");
     for (field, value) in [
         ("idempotency_key", json!(key)),
         ("variance_amount", json!(amount)),

@@ -1,6 +1,6 @@
 //! A suggestion with its reasons. It never signs; a person does.
 
-use rust_decimal::{Decimal, RoundingStrategy};
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::exception::{Content, MatchDecision, RoutingTier};
@@ -72,8 +72,7 @@ pub struct Suggestion {
 /// Scores one exception. Rounding is half-up to the currency's minor units.
 pub fn score(content: &Content, thresholds: &Thresholds) -> Suggestion {
     let money = content.variance;
-    let units = u32::from(money.currency.minor_units());
-    let rounded = money.amount.round_dp_with_strategy(units, RoundingStrategy::MidpointAwayFromZero).abs();
+    let rounded = money.rounded().abs();
     let limit = |amount: Decimal| format!("{} {}", amount.normalize(), money.currency);
     let (route, reason) = if rounded.is_zero() {
         (Route::AutoResolve, "The variance is zero.".to_owned())

@@ -70,6 +70,14 @@ macro_rules! settings {
             /// Name, default, least and most of each.
             pub const TABLE: &'static [(&'static str, u32, u32, u32)] = &[$((stringify!($name), $default, $min, $max)),+];
 
+            /// The value of a setting by its name; `None` if there is no such setting.
+            pub fn get(&self, name: &str) -> Option<u32> {
+                match name {
+                    $(stringify!($name) => Some(self.$name),)+
+                    _ => None,
+                }
+            }
+
             fn set(&mut self, name: &str, value: &str, source_name: &str) -> Result<(), SettingError> {
                 match name {
                     $(stringify!($name) => { self.$name = in_range(stringify!($name), value, $min, $max, source_name)?; Ok(()) })+
@@ -187,6 +195,15 @@ mod tests {
             }
             assert!(Settings::resolve([("the file", &layer(&[(name, "many")]))]).is_err(), "{name}");
         }
+    }
+
+    #[test]
+    fn each_setting_is_found_by_its_name_and_nothing_else_is() {
+        let settings = Settings::default();
+        for (name, default, ..) in Settings::TABLE {
+            assert_eq!(settings.get(name), Some(*default), "{name}");
+        }
+        assert_eq!(settings.get("queue_size"), None);
     }
 
     #[test]

@@ -163,19 +163,41 @@ impl Outcome {
         matches!(self, Self::Committed | Self::AwaitingSecond | Self::Held | Self::Duplicate)
     }
 
+    /// Whether the exception is still the reviewer's to decide after this refusal: it changed nothing, and neither is the exception
+    /// decided, nor somebody else's, nor another version by now.
+    pub fn leaves_undecided(self) -> bool {
+        !self.accepted() && !matches!(self, Self::StaleVersion | Self::LeaseSuperseded | Self::AlreadyDecided)
+    }
+
+    /// A refusal in a few words, to be read behind others.
+    pub fn in_brief(self) -> &'static str {
+        match self {
+            Self::Preparer => "you prepared it",
+            Self::OverLimit => "over your limit",
+            Self::PeriodClosed => "period closed",
+            Self::NotEligible => "not yours to sign",
+            Self::StaleVersion => "changed upstream",
+            Self::LeaseSuperseded => "with somebody else now",
+            Self::AlreadyDecided => "decided before",
+            Self::KeyReused => "signed otherwise",
+            Self::Forged => "not as it was sealed",
+            Self::Committed | Self::AwaitingSecond | Self::Held | Self::Duplicate => "accepted",
+        }
+    }
+
     /// What it means for the reviewer, and what to do next.
     pub fn explanation(self) -> &'static str {
         match self {
             Self::Committed => "Committed.",
             Self::AwaitingSecond => "Signed; waits for a second signature.",
             Self::Held => "Signed; takes effect when the earlier items of its partition are decided.",
-            Self::Duplicate => "Was committed already; nothing happened twice.",
+            Self::Duplicate => "Was accepted already; nothing happened twice.",
             Self::KeyReused => {
                 "Another decision was signed under the same key; that one stands. Compare both before you sign again."
             }
             Self::StaleVersion => "It changed upstream since you saw it. Look at the new version and decide again.",
             Self::LeaseSuperseded => {
-                "A colleague took it while your lease had lapsed. Nothing was signed; compare with their decision."
+                "It is with somebody else now: the lease lapsed and was taken, or it was handed over. Nothing was signed; compare only if there is their decision."
             }
             Self::AlreadyDecided => "It was decided before. Nothing was signed; compare with that decision.",
             Self::Preparer => "You prepared it, or signed what it reverses, so somebody else has to sign it.",
@@ -243,4 +265,17 @@ pub struct OtherDecision {
     pub decision: Decision,
     /// When, by the database's clock.
     pub at: DateTime<Utc>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Outcome;
+
+    #[test]
+    fn what_is_with_somebody_else_may_have_been_handed_over_and_may_be_undecided() {
+        let told = Outcome::LeaseSuperseded.explanation();
+        for part in ["lapsed and was taken", "handed over", "Nothing was signed", "only if there is their decision"] {
+            assert!(told.contains(part), "{told}");
+        }
+    }
 }

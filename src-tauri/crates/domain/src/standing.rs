@@ -62,6 +62,9 @@ pub struct Period {
     pub last_day: NaiveDate,
     /// Where it is in its life.
     pub state: PeriodState,
+    /// By when it is meant to close. It is shown and decides nothing.
+    #[serde(default)]
+    pub closes_at: Option<DateTime<Utc>>,
 }
 
 /// Policy, rights, limits and periods of one moment.
@@ -171,6 +174,11 @@ impl Standing {
         )
     }
 
+    /// The most that may be approved in one close period, in a currency.
+    pub fn limit_per_period(&self, currency: &str) -> Option<Decimal> {
+        self.limit(currency, |limit| limit.per_period)
+    }
+
     fn limit(&self, currency: &str, which: impl Fn(&Limit) -> Option<Decimal>) -> Option<Decimal> {
         let of = |code: &str| self.limits.iter().filter(|limit| limit.currency == code).find_map(&which);
         of(currency).or_else(|| of(ANY_CURRENCY))
@@ -214,6 +222,7 @@ mod tests {
             first_day: day("2026-10-01"),
             last_day: day("2026-10-31"),
             state,
+            closes_at: None,
         };
         let rule = FourEyesRule { currency: "*".to_owned(), kind: None, tier: None, at_or_above: 50.into() };
         Standing {

@@ -175,7 +175,11 @@ impl History {
 
     /// The policy that an installation begins with is the one that no record put in force.
     pub(crate) fn installed_policy(&mut self, policy: Policy) {
-        let document = serde_json::to_value(&policy).unwrap_or_default();
+        let mut document = serde_json::to_value(&policy).unwrap_or_default();
+        // It was installed before there was such a part, which has its defaults since.
+        if let Some(fields) = document.as_object_mut() {
+            fields.remove("review");
+        }
         let put = Put { at: i64::MIN, by: None, policy, document, comment: "as installed".to_owned() };
         self.policies.entry(1).or_insert(put);
     }

@@ -194,8 +194,12 @@ async fn periods(database: &Database, command: PeriodCommand) -> Result<String, 
             let periods = period::list(database).await?;
             return output.of(&periods, || period::describe(&periods));
         }
-        PeriodCommand::Add { period, first, last } => {
-            period::add(database, &period.entity, &period.name, first, last).await?;
+        PeriodCommand::Deadline { period, closes_at, none: _, why } => {
+            period::deadline(database, &period.entity, &period.name, closes_at, &why.reason).await?;
+            return Ok(period::describe_deadline(&period.entity, &period.name, closes_at));
+        }
+        PeriodCommand::Add { period, first, last, closes_at } => {
+            period::add(database, &period.entity, &period.name, first, last, closes_at).await?;
             let (name, entity) = (shown(&period.name), shown(&period.entity));
             return Ok(format!("The period {name} of {entity}, {first} to {last}, is open.\n"));
         }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate, Utc};
 use clap::{Args, Subcommand};
 use countersign_admin::Needs;
 use countersign_admin::role::Role;
@@ -11,7 +11,7 @@ use countersign_domain::exception::{Kind, RoutingTier};
 use sqlx::types::{Decimal, Uuid};
 
 use super::Output;
-use super::values::{amount, currency, day, reason};
+use super::values::{amount, currency, day, instant, reason};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Supervise {
@@ -212,6 +212,23 @@ pub(super) enum PeriodCommand {
         /// Its last day
         #[arg(value_parser = day)]
         last: NaiveDate,
+        /// By when it is meant to close, such as 2026-11-05T18:00:00Z
+        #[arg(long, value_name = "INSTANT", value_parser = instant)]
+        closes_at: Option<DateTime<Utc>>,
+    },
+    /// Say by when a period is meant to close; it is shown to reviewers and decides nothing
+    #[command(group = clap::ArgGroup::new("deadline").required(true).args(["closes_at", "none"]))]
+    Deadline {
+        #[command(flatten)]
+        period: PeriodName,
+        /// The instant, such as 2026-11-05T18:00:00Z
+        #[arg(long, value_name = "INSTANT", value_parser = instant)]
+        closes_at: Option<DateTime<Utc>>,
+        /// No deadline
+        #[arg(long)]
+        none: bool,
+        #[command(flatten)]
+        why: Why,
     },
     /// Say that a period closes soon
     Closing {

@@ -1,6 +1,6 @@
 //! Reading single values of the command line.
 
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate, Utc};
 use countersign_domain::money::{Currency, parse_decimal};
 use countersign_domain::policy::ANY_CURRENCY;
 use sqlx::types::Decimal;
@@ -24,6 +24,12 @@ pub(super) fn amount(text: &str) -> Result<Decimal, String> {
 
 pub(super) fn day(text: &str) -> Result<NaiveDate, String> {
     NaiveDate::parse_from_str(text, "%Y-%m-%d").map_err(|_| "expected a day such as 2026-10-31".to_owned())
+}
+
+pub(super) fn instant(text: &str) -> Result<DateTime<Utc>, String> {
+    DateTime::parse_from_rfc3339(text)
+        .map(|instant| instant.with_timezone(&Utc))
+        .map_err(|_| "expected an instant such as 2026-11-05T18:00:00Z".to_owned())
 }
 
 pub(super) fn reason(text: &str) -> Result<String, String> {
