@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use countersign_domain::gate;
-use countersign_domain::id::{ExceptionId, PartitionKey};
+use countersign_domain::id::{ExceptionId, PartitionKey, SignOffKey};
 use countersign_domain::scoring::{self, Thresholds};
 
-use crate::port::{DeckItem, LeasedItem};
+use crate::port::{DeckItem, Entry, LeasedItem, Stage};
 
 /// An exception in the deck.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +42,7 @@ pub fn deck_item(leased: &LeasedItem, thresholds: &Thresholds) -> Result<DeckIte
         prepared_by: content.prepared_by,
         signatures: leased.signatures,
         reverses: content.reverses,
+        due_on: leased.due_on,
         match_decision: content.match_decision,
         tier: content.routing_tier,
         trace_id: content.trace_id,
@@ -62,6 +63,36 @@ pub(crate) struct Deck {
 }
 
 impl Deck {
+    /// The deck of an earlier start, in the order of the partitions. What was decided and is unanswered has its place in it, to which
+    /// it may come back.
+    pub(crate) fn restore(mut items: Vec<DeckItem>, outbox: &[Entry], now_ms: u64) -> (Self, HashMap<SignOffKey, u64>) {
+        let (mut deck, mut places) = (Self::default(), HashMap::new());
+        let mut decided: Vec<(&DeckItem, SignOffKey)> = outbox
+            .iter()
+            .filter(|entry| matches!(entry.stage, Stage::Ready | Stage::Dead))
+            .map(|entry| (&entry.item, entry.sign_off.key))
+            .collect();
+        let order = |item: &DeckItem| (item.partition.clone(), item.seq, item.id);
+        decided.sort_by_cached_key(|(item, _)| order(item));
+        let mut decided = decided.into_iter().peekable();
+        items.sort_by_cached_key(order);
+        for item in items {
+            while let Some((_, key)) = decided.next_if(|(earlier, _)| order(earlier) < order(&item)) {
+                places.insert(key, deck.new_place());
+            }
+            deck.put(item, now_ms);
+        }
+        for (_, key) in decided {
+            places.insert(key, deck.new_place());
+        }
+        (deck, places)
+    }
+
+    fn new_place(&mut self) -> u64 {
+        self.next_place += 1;
+        self.next_place
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }

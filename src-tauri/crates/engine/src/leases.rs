@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use countersign_domain::id::{Epoch, PartitionKey, Seq};
+use countersign_domain::review::LEASE_SHORT_MS;
 
 use crate::port::{Held, HeldCursor, LeaseRow, LeasedPartition, Renewed};
 
@@ -53,12 +54,7 @@ impl Leases {
     }
 
     /// Notes what a lease call answered. `asked_at` is when the call began.
-    pub(crate) fn leased(
-        &mut self,
-        partition: &LeasedPartition,
-        asked_at_ms: u64,
-        asked_at: DateTime<Utc>,
-    ) -> LeaseRow {
+    pub(crate) fn leased(&mut self, partition: &LeasedPartition, asked_at_ms: u64, asked_at: DateTime<Utc>) {
         let same = self.book.get(&partition.partition).filter(|lease| lease.epoch == partition.epoch);
         let giving_back = same.is_some_and(|lease| lease.giving_back);
         let handing_over = same.is_some_and(|lease| lease.handing_over);
@@ -71,9 +67,7 @@ impl Leases {
             giving_back,
             handing_over,
         };
-        let row = row(&partition.partition, &lease);
         self.book.insert(partition.partition.clone(), lease);
-        row
     }
 
     /// Notes which of the leases that were asked for still stand; returns what to remember and what was lost.
@@ -139,6 +133,17 @@ impl Leases {
         self.book.values_mut().for_each(|lease| lease.giving_back = true);
     }
 
+    /// All of them are handed out from their beginning again. Answers that are under way may not know of it.
+    pub(crate) fn restart(&mut self) {
+        self.book.values_mut().for_each(|lease| (lease.after, lease.more) = (Seq(0), true));
+    }
+
+    /// What of these the journal is to remember.
+    pub(crate) fn rows(&self, partitions: impl IntoIterator<Item = PartitionKey>) -> Vec<LeaseRow> {
+        let of = |partition: PartitionKey| self.book.get(&partition).map(|lease| row(&partition, lease));
+        partitions.into_iter().filter_map(of).collect()
+    }
+
     /// Makes the item at `seq` be handed out once more.
     pub(crate) fn rewind(&mut self, partition: &PartitionKey, seq: Seq) {
         if let Some(lease) = self.book.get_mut(partition) {
@@ -173,6 +178,23 @@ impl Leases {
 
     pub(crate) fn first_deadline_ms(&self) -> Option<u64> {
         self.book.values().map(|lease| lease.deadline_ms).min()
+    }
+
+    /// The first moment after `after_ms` at which a lease begins to run out or has lapsed, rounded up to a whole second: however
+    /// many there are, that is at most once a second.
+    pub(crate) fn next_turn_ms(&self, after_ms: u64) -> Option<u64> {
+        let turns = |lease: &Lease| [(lease.deadline_ms + 1).checked_sub(LEASE_SHORT_MS), Some(lease.deadline_ms)];
+        let whole_s = |at_ms: u64| at_ms.div_ceil(1_000) * 1_000;
+        self.book.values().flat_map(turns).flatten().map(whole_s).filter(|at_ms| *at_ms > after_ms).min()
+    }
+
+    pub(crate) fn last_deadline_ms(&self) -> Option<u64> {
+        self.book.values().map(|lease| lease.deadline_ms).max()
+    }
+
+    /// Until when the first one stands, on the wall clock.
+    pub(crate) fn first_until(&self) -> Option<DateTime<Utc>> {
+        self.book.values().map(|lease| lease.until).min()
     }
 }
 

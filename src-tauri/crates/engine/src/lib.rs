@@ -9,6 +9,7 @@ mod deck;
 mod leases;
 mod link;
 mod machine;
+mod next_step;
 mod outbox;
 pub mod port;
 
@@ -17,6 +18,7 @@ pub use deck::{Slot, deck_item};
 pub use machine::{
     Command, CommandFailure, DrainState, Effect, Engine, Event, LinkState, Now, Record, Reply, RequestId, Scored, Token,
 };
+pub use next_step::{NextStep, next_step};
 pub use outbox::{Counts, Pending};
 
 /// The most decisions that may be unanswered; leasing pauses at it, so that a server that answers nothing but leases cannot make
@@ -26,8 +28,13 @@ pub const OUTBOX_BOUND: usize = 10_000;
 pub const ANSWERED_SHOWN: usize = 500;
 /// The pause between two lease calls while the backlog has nothing, in milliseconds; up to half of it again is added at random.
 pub const POLL_MS: u64 = 2_000;
-/// How often a connected workstation asks for the policy and the rights in force, in milliseconds.
-pub const REFRESH_MS: u64 = 600_000;
+/// How often a connected workstation asks for the policy and the rights in force, in milliseconds. While its deck is full it asks
+/// for little else, so that this is also how soon it notices a network that is gone.
+pub const REFRESH_MS: u64 = 30_000;
+/// For how long what was heard of policy and rights is good enough for who is about to sign, in milliseconds.
+pub const FRESH_MS: u64 = 2_000;
+/// For how long policy and rights in which nothing is new but the time are not written down again, in milliseconds.
+pub const STANDING_KEPT_MS: i64 = 600_000;
 /// The pause before a workstation whose key nobody has confirmed asks again, in milliseconds.
 pub const ENROLMENT_POLL_MS: u64 = 3_000;
 /// How many receipts are kept in memory to be shown.

@@ -3,6 +3,8 @@
 mod answers;
 mod commands;
 mod enrolment;
+mod extending;
+mod focus;
 mod sealing;
 mod shown;
 mod sign_offs;
@@ -10,7 +12,9 @@ mod types;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
+use chrono::{DateTime, Utc};
 use countersign_domain::code::Code;
+use countersign_domain::focus::Focus;
 use countersign_domain::id::{ExceptionId, PartitionKey, SignOffKey, WorkstationId};
 use countersign_domain::receipt::Receipt;
 use countersign_domain::seal::Keys;
@@ -45,15 +49,36 @@ struct Draining {
     done: bool,
     /// It ends with clearing the journal.
     signing_out: bool,
+    /// The reviewer signs out: nothing more of the window is kept, to the end.
+    leaves_nothing: bool,
 }
 
 /// What waits for the disk.
 #[derive(Debug)]
 enum Writing {
-    Sign { request: RequestId, entries: Vec<Entry> },
-    Undo { request: RequestId, keys: Vec<SignOffKey>, too_late: usize },
+    Sign {
+        request: RequestId,
+        entries: Vec<Entry>,
+    },
+    Undo {
+        request: RequestId,
+        keys: Vec<SignOffKey>,
+        too_late: usize,
+    },
     Settle(Vec<Settled>),
+    /// Decisions that are to be sent once it is durable that they may have been.
+    Mark,
     Other,
+}
+
+/// Somebody waits for leases to be extended.
+#[derive(Debug, Clone, Copy)]
+struct Extending {
+    request: RequestId,
+    /// To how long from now.
+    ttl_ms: u32,
+    /// The renewal under way is for that.
+    asked: bool,
 }
 
 /// A call that is under way, with when it began.
@@ -71,6 +96,8 @@ pub struct Engine {
     keys: Keys,
     /// Policy and rights as they were last heard of.
     standing: Option<Standing>,
+    /// The time of what the journal holds of it, as far as this process wrote it.
+    standing_written_at: Option<DateTime<Utc>>,
     reviewer: Option<String>,
     bound_to: Option<(Uuid, String)>,
     random: ChaCha8Rng,
@@ -90,10 +117,21 @@ pub struct Engine {
     /// When to ask again for what is in force.
     refresh_at_ms: u64,
     hand_over: Option<Call<(RequestId, Vec<Held>)>>,
-    lease: Option<Call<()>>,
+    /// With how often the focus had changed when it was asked.
+    lease: Option<Call<u64>>,
     renew: Option<Call<Vec<Held>>>,
     release: Option<Call<Vec<Held>>>,
     sign_off: Option<Call<Vec<SignOffKey>>>,
+    /// What fills the deck.
+    focus: Option<Focus>,
+    focus_changes: u64,
+    extending: Option<Extending>,
+    /// Renewals shorten nothing before this.
+    extended_until_ms: u64,
+    /// Since when the window shows that leases run out.
+    warned_at_ms: Option<u64>,
+    /// Up to when the window has been told of leases that run out or lapsed.
+    turned_at_ms: u64,
     renew_at_ms: u64,
     lease_at_ms: u64,
     /// After a lease, renewal or release failed: not before this.
@@ -134,12 +172,13 @@ impl Engine {
         for row in &restored.leases {
             leases.restore(row, now.mono_ms, now.wall);
         }
-        let mut deck = Deck::default();
-        for item in restored.deck {
-            deck.put(item, now.mono_ms);
-        }
+        // A lease that is longer than any renewal makes it was extended.
+        let longest_ms = leases.last_deadline_ms().unwrap_or(0);
+        let ordinary_ms = now.mono_ms + u64::from(settings.lease_timeout_ms);
+        let extended_until_ms = if longest_ms > ordinary_ms { longest_ms } else { 0 };
+        let (deck, places) = Deck::restore(restored.deck, &restored.outbox, now.mono_ms);
         let mut outbox = Outbox::default();
-        outbox.restore(restored.outbox, restored.last_ordinal);
+        outbox.restore(restored.outbox, &places, restored.last_ordinal);
         let reviewer = restored.identity.bound_to.as_ref().map(|(_, reviewer)| reviewer.clone());
         let mut engine = Self {
             batch_limit: settings.commit_batch as usize,
@@ -148,6 +187,7 @@ impl Engine {
             settings,
             keys,
             standing: restored.standing,
+            standing_written_at: None,
             workstation: restored.identity.workstation,
             reviewer,
             bound_to: restored.identity.bound_to,
@@ -169,6 +209,12 @@ impl Engine {
             renew: None,
             release: None,
             sign_off: None,
+            focus: restored.focus,
+            focus_changes: 0,
+            extending: None,
+            extended_until_ms,
+            warned_at_ms: None,
+            turned_at_ms: now.mono_ms,
             renew_at_ms: now.mono_ms,
             lease_at_ms: now.mono_ms,
             control_at_ms: now.mono_ms,
@@ -232,12 +278,20 @@ impl Engine {
             self.outbox.next_wakeup_ms(now.mono_ms).into_iter().chain(pause).min().filter(|_| self.link.online);
         let refresh = (self.link.online && !self.hello).then_some(self.refresh_at_ms);
         let settling = (!self.unsettled.is_empty()).then_some(self.settle_at_ms);
-        [drain, work, sending, settling, refresh].into_iter().flatten().filter(|at| *at > now.mono_ms).min()
+        let warning = self.next_warning_ms();
+        let turn = self.leases.next_turn_ms(now.mono_ms);
+        [drain, work, sending, settling, refresh, warning, turn]
+            .into_iter()
+            .flatten()
+            .filter(|at| *at > now.mono_ms)
+            .min()
     }
 
     /// Decides what to ask for next.
     fn pump(&mut self, now: Now, effects: &mut Vec<Effect>) {
         self.note_saturation(now, effects);
+        self.note_lease_warning(now);
+        self.note_lease_turns(now);
         if !self.unsettled.is_empty() && now.mono_ms >= self.settle_at_ms {
             let settled = std::mem::take(&mut self.unsettled);
             self.settle(settled, effects);
@@ -257,22 +311,29 @@ impl Engine {
             effects.push(Effect::Hello);
         }
         if self.sign_off.is_none() && now.mono_ms >= self.send_at_ms {
-            let batch = self.outbox.next_batch(now.mono_ms, self.batch_limit, self.partition_limit);
-            if !batch.is_empty() {
-                let keys = batch.iter().map(|entry| entry.sign_off.key).collect();
+            let keys = self.outbox.next_batch(now.mono_ms, self.batch_limit, self.partition_limit);
+            if !keys.is_empty() {
+                let unmarked = self.outbox.unmarked(&keys);
                 self.sign_off = Some(Call { what: keys, at: now });
                 self.outbox_version += 1;
-                let sign_offs = batch.into_iter().map(|entry| self.sealed(&entry.item.key, entry.sign_off)).collect();
-                effects.push(Effect::SignOff(sign_offs));
+                if unmarked.is_empty() {
+                    self.send(now, effects);
+                } else {
+                    self.journal(Write::Sending(unmarked), Writing::Mark, effects);
+                }
             }
         }
         if self.lease.is_some() || self.renew.is_some() || self.release.is_some() || now.mono_ms < self.control_at_ms {
             return;
         }
-        if !self.leases.is_empty() && now.mono_ms >= self.renew_at_ms {
+        self.nothing_to_extend(now, effects);
+        if !self.leases.is_empty() && (now.mono_ms >= self.renew_at_ms || self.extending.is_some()) {
             let held = self.leases.held();
             self.renew = Some(Call { what: held.clone(), at: now });
-            effects.push(Effect::Renew(held));
+            if let Some(extending) = &mut self.extending {
+                extending.asked = true;
+            }
+            effects.push(Effect::Renew(held, self.renewal_ms(now)));
             return;
         }
         let idle = self.leases.idle(&self.partitions_in_use());
@@ -282,14 +343,14 @@ impl Engine {
             return;
         }
         if let Some(request) = self.next_lease(now) {
-            self.lease = Some(Call { what: (), at: now });
+            self.lease = Some(Call { what: self.focus_changes, at: now });
             effects.push(Effect::Lease(request));
         }
     }
 
     /// Whether the deck has room for a call to be worth its while.
     fn wants_lease(&self, now: Now) -> bool {
-        let enough = (self.settings.lease_prefetch / 2).max(1) as usize;
+        let enough = (self.settings.lease_prefetch.min(self.bound()) / 2).max(1) as usize;
         self.drain.is_none() && !self.saturated && (self.room(now) >= enough || self.undecided() == 0)
     }
 
@@ -302,8 +363,9 @@ impl Engine {
             want: self.settings.lease_prefetch.min(room),
             room,
             empty: self.undecided() == 0,
-            ttl_ms: self.settings.lease_timeout_ms,
+            ttl_ms: self.ordinary_ttl_ms(now),
             held: self.leases.cursors(),
+            focus: self.focus.clone(),
         })
     }
 
@@ -312,9 +374,12 @@ impl Engine {
         self.deck.len() + self.scoring.len()
     }
 
-    /// What can still be withdrawn keeps its place: it may come back.
+    /// What can still be withdrawn keeps its place: it may come back. What is refused comes back over the bound if it has to, and
+    /// nothing is leased until there is room again.
     fn room(&self, now: Now) -> usize {
-        (self.settings.queue_maxsize as usize).saturating_sub(self.undecided() + self.outbox.counts(now.mono_ms).held)
+        let held = self.outbox.counts(now.mono_ms).held;
+        let room = (self.settings.queue_maxsize as usize).saturating_sub(self.undecided() + held);
+        room.min(self.room_in_focus(held))
     }
 
     fn note_saturation(&mut self, now: Now, effects: &mut Vec<Effect>) {
@@ -393,10 +458,29 @@ impl Engine {
         self.notes.clear();
         self.outbox.forget_answered();
         self.receipts.clear();
+        (self.focus, self.extended_until_ms) = (None, 0);
+        self.focus_changes += 1;
         self.deck_version += 1;
         self.outbox_version += 1;
         self.session_version += 1;
         self.journal(Write::Cleared, Writing::Other, effects);
+    }
+
+    /// Sends what was chosen.
+    fn send(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        let Some(call) = &mut self.sign_off else { return };
+        call.at = now;
+        let batch = self.outbox.send(&call.what, now.wall);
+        let sign_offs = batch.into_iter().map(|entry| self.sealed(&entry.item.key, entry.sign_off)).collect();
+        effects.push(Effect::SignOff(sign_offs));
+    }
+
+    /// What was chosen is not sent after all.
+    fn do_not_send(&mut self) {
+        if let Some(call) = self.sign_off.take() {
+            self.outbox.not_sending(&call.what, None);
+        }
+        self.outbox_version += 1;
     }
 
     fn settle(&mut self, settled: Vec<Settled>, effects: &mut Vec<Effect>) {
@@ -418,6 +502,10 @@ impl Engine {
                 item: None,
                 message: error.to_string(),
             }));
+        }
+        // What is under way fails by itself.
+        if !self.is_extending() {
+            self.not_extended(&error, effects);
         }
         self.link.lost(error, now.mono_ms, &mut self.random);
         self.session_version += 1;

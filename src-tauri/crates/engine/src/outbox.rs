@@ -3,17 +3,25 @@
 //! HELD (within the undo window) → READY → SENDING → COMMITTED | REFUSED | DEAD. On disk the first three are one: after a crash a
 //! decision is sent again, and its key makes that harmless. Decisions of one partition are sent in the order in which they were
 //! made; one that cannot be sent yet holds the later ones of its partition, and nobody else's.
+//!
+//! What was certainly never sent can be withdrawn, also after the undo window. A decision that was made offline is marked on the disk
+//! before it is sent for the first time; one that was made online counts as sent for every later start of the program.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use countersign_domain::id::{BatchId, ExceptionId, SignOffKey};
+use chrono::{DateTime, Utc};
+use countersign_domain::id::{BatchId, ContentHash, ExceptionId, SignOffKey};
+use countersign_domain::sign_off::Outcome;
 
 use crate::ANSWERED_SHOWN;
 use crate::deck::Slot;
-use crate::port::{Entry, Stage};
+use crate::port::{Entry, Stage, Step, What, note_step};
 
 /// The most decisions the database takes in one call.
 const CALL_BOUND: usize = 1_000;
+
+/// How many withdrawn decisions are remembered to tell their history.
+const WITHDRAWN_REMEMBERED: usize = 1_000;
 
 /// A decision that is not done with.
 #[derive(Debug, Clone)]
@@ -26,6 +34,8 @@ pub struct Pending {
     pub next_attempt_ms: u64,
     /// It is on its way.
     pub sending: bool,
+    /// It was sent, or an earlier start of the program may have sent it.
+    pub(crate) sent: bool,
     pub(crate) withdrawing: bool,
     /// Where it was in the deck, to go back there.
     pub(crate) place: Option<u64>,
@@ -36,6 +46,11 @@ impl Pending {
     /// Whether it waits for an answer.
     pub fn unanswered(&self) -> bool {
         self.entry.stage == Stage::Ready
+    }
+
+    /// Whether it was certainly never sent, so that it can be withdrawn.
+    pub fn never_sent(&self) -> bool {
+        self.unanswered() && !self.sending && !self.withdrawing && !self.sent
     }
 }
 
@@ -61,24 +76,26 @@ pub(crate) struct Outbox {
     entries: BTreeMap<u64, Pending>,
     by_key: HashMap<SignOffKey, u64>,
     answered: VecDeque<Entry>,
+    withdrawn: VecDeque<(SignOffKey, Vec<Step>)>,
     committed: usize,
     last_ordinal: u64,
 }
 
 impl Outbox {
-    pub(crate) fn restore(&mut self, entries: Vec<Entry>, last_ordinal: u64) {
+    pub(crate) fn restore(&mut self, entries: Vec<Entry>, places: &HashMap<SignOffKey, u64>, last_ordinal: u64) {
         self.last_ordinal = last_ordinal;
         for entry in entries {
             if entry.stage == Stage::Committed {
                 self.remember(entry);
             } else {
                 self.insert(Pending {
+                    sent: entry.may_be_sent,
+                    place: places.get(&entry.sign_off.key).copied(),
                     entry,
                     send_after_ms: 0,
                     next_attempt_ms: 0,
                     sending: false,
                     withdrawing: false,
-                    place: None,
                     since_ms: 0,
                 });
             }
@@ -99,8 +116,42 @@ impl Outbox {
         self.by_key.get(&key).and_then(|ordinal| self.entries.get_mut(ordinal))
     }
 
+    /// What was done for a decision, if it is not forgotten here.
+    pub(crate) fn steps(&self, key: SignOffKey) -> Option<&[Step]> {
+        let pending = self.by_key.get(&key).and_then(|ordinal| self.entries.get(ordinal)).map(|pending| &pending.entry);
+        let answered = || self.answered.iter().find(|entry| entry.sign_off.key == key);
+        let entry = pending.or_else(answered).map(|entry| entry.steps.as_slice());
+        let withdrawn = || self.withdrawn.iter().find(|(of, _)| *of == key).map(|(_, steps)| steps.as_slice());
+        entry.or_else(withdrawn)
+    }
+
+    /// Remembers what was done for a decision that is withdrawn now.
+    pub(crate) fn remember_withdrawn(&mut self, mut entry: Entry, at: DateTime<Utc>) {
+        note_step(&mut entry.steps, at, What::Withdrawn);
+        self.withdrawn.retain(|(key, _)| *key != entry.sign_off.key);
+        self.withdrawn.push_front((entry.sign_off.key, entry.steps));
+        self.withdrawn.truncate(WITHDRAWN_REMEMBERED);
+    }
+
     pub(crate) fn remove(&mut self, key: SignOffKey) -> Option<Pending> {
         self.by_key.remove(&key).and_then(|ordinal| self.entries.remove(&ordinal))
+    }
+
+    /// Takes out what was refused of the exceptions that these decide anew, with the same content.
+    pub(crate) fn supersede(&mut self, entries: &[Entry]) {
+        let anew: HashSet<(ExceptionId, ContentHash)> = entries.iter().map(content_of).collect();
+        let refused = self.entries.values().map(|pending| &pending.entry).filter(|entry| entry.stage == Stage::Refused);
+        let keys: Vec<SignOffKey> =
+            refused.filter(|entry| anew.contains(&content_of(entry))).map(|entry| entry.sign_off.key).collect();
+        for key in keys {
+            self.remove(key);
+        }
+    }
+
+    /// What was refused last of each exception and content.
+    pub(crate) fn refused(&self) -> HashMap<(ExceptionId, ContentHash), Outcome> {
+        let refused = self.entries.values().map(|pending| &pending.entry).filter(|entry| entry.stage == Stage::Refused);
+        refused.filter_map(|entry| Some((content_of(entry), entry.answer.as_ref()?.outcome))).collect()
     }
 
     /// Moves an accepted decision to the ones that are only shown.
@@ -151,8 +202,8 @@ impl Outbox {
     }
 
     /// The next decisions to send, at most about `limit` of at most so many partitions, a group whole. They are marked as on their
-    /// way.
-    pub(crate) fn next_batch(&mut self, now_ms: u64, limit: usize, partitions: usize) -> Vec<Entry> {
+    /// way; whether they are is for the disk to know first.
+    pub(crate) fn next_batch(&mut self, now_ms: u64, limit: usize, partitions: usize) -> Vec<SignOffKey> {
         let (mut waiting, mut chosen) = (BTreeSet::new(), BTreeSet::new());
         let mut batch: Vec<&Pending> = Vec::new();
         for pending in self.entries.values().filter(|pending| pending.entry.stage != Stage::Refused) {
@@ -190,13 +241,46 @@ impl Outbox {
             batch.push(pending);
             chosen.insert(partition);
         }
-        let batch: Vec<Entry> = batch.into_iter().map(|pending| pending.entry.clone()).collect();
-        for entry in &batch {
-            if let Some(pending) = self.entries.get_mut(&entry.ordinal) {
+        let batch: Vec<(u64, SignOffKey)> =
+            batch.into_iter().map(|pending| (pending.entry.ordinal, pending.entry.sign_off.key)).collect();
+        for (ordinal, _) in &batch {
+            if let Some(pending) = self.entries.get_mut(ordinal) {
                 pending.sending = true;
             }
         }
-        batch
+        batch.into_iter().map(|(_, key)| key).collect()
+    }
+
+    /// Those of which the disk does not know that they may have been sent.
+    pub(crate) fn unmarked(&self, keys: &[SignOffKey]) -> Vec<SignOffKey> {
+        let of = |key: SignOffKey| self.by_key.get(&key).and_then(|ordinal| self.entries.get(ordinal));
+        keys.iter().copied().filter(|key| of(*key).is_some_and(|pending| !pending.entry.may_be_sent)).collect()
+    }
+
+    /// They go out now; what is sent.
+    pub(crate) fn send(&mut self, keys: &[SignOffKey], at: DateTime<Utc>) -> Vec<Entry> {
+        let mut entries = Vec::with_capacity(keys.len());
+        for key in keys {
+            let Some(pending) = self.get_mut(*key) else { continue };
+            pending.sent = true;
+            pending.entry.may_be_sent = true;
+            note_step(&mut pending.entry.steps, at, What::Attempted { problem: None });
+            entries.push(pending.entry.clone());
+        }
+        entries
+    }
+
+    /// They do not go out after all, or what came back was no answer.
+    pub(crate) fn not_sending(&mut self, keys: &[SignOffKey], problem: Option<&str>) {
+        for key in keys {
+            let Some(pending) = self.get_mut(*key) else { continue };
+            pending.sending = false;
+            if let Some(Step { what: What::Attempted { problem: last }, .. }) = pending.entry.steps.last_mut()
+                && problem.is_some()
+            {
+                *last = problem.map(str::to_owned);
+            }
+        }
     }
 
     /// How many partitions these decisions are in.
@@ -206,10 +290,14 @@ impl Outbox {
     }
 
     /// What a batch that can still be withdrawn consists of, and how many decisions of it cannot.
-    pub(crate) fn withdrawable(&mut self, batch: BatchId, now_ms: u64) -> (Vec<SignOffKey>, usize) {
+    pub(crate) fn withdrawable(
+        &mut self,
+        batch: BatchId,
+        which: impl Fn(&Pending) -> bool,
+    ) -> (Vec<SignOffKey>, usize) {
         let (mut keys, mut too_late) = (Vec::new(), 0);
         for pending in self.entries.values_mut().filter(|pending| pending.entry.batch == batch) {
-            if pending.unanswered() && !pending.sending && !pending.withdrawing && pending.send_after_ms > now_ms {
+            if pending.never_sent() && which(pending) {
                 pending.withdrawing = true;
                 keys.push(pending.entry.sign_off.key);
             } else {
@@ -223,6 +311,7 @@ impl Outbox {
     /// Forgets what was answered, one way or the other.
     pub(crate) fn forget_answered(&mut self) {
         self.answered.clear();
+        self.withdrawn.clear();
         let refused: Vec<SignOffKey> = self
             .entries
             .values()
@@ -257,4 +346,9 @@ impl Outbox {
     pub(crate) fn slot(pending: &Pending) -> Slot {
         Slot { item: pending.entry.item.clone(), since_ms: pending.since_ms }
     }
+}
+
+/// What a decision was about, in the version that was seen.
+fn content_of(entry: &Entry) -> (ExceptionId, ContentHash) {
+    (entry.sign_off.exception, entry.sign_off.content)
 }

@@ -1,13 +1,17 @@
 //! The ports: what the workstation asks of the shared backlog and of its own journal.
 
 mod backlog;
+mod batch;
 mod journal;
+mod reading;
 
 pub use backlog::{
     Backlog, BacklogError, EnrolmentState, Failure, Held, HeldCursor, Hello, LeaseReply, LeaseRequest, LeasedItem,
     LeasedPartition, Problem, Renewed, SignOffReply, Welcome,
 };
+pub use batch::{BATCHES_TOLD, Batch, STEPS_KEPT, Step, UI_STATE_BYTES, What, note_step};
 pub use journal::{
     DeckItem, Entry, Identity, Journal, JournalError, JournalFault, LeaseRow, LocalDeadLetter, Restored, Settled,
     Stage, Write,
 };
+pub use reading::{Close, CloseLine, History, Hour, Overview, OverviewLine, PastEvent, Picture, Reading};

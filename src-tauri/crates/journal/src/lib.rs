@@ -4,6 +4,8 @@
 //! crash or a power cut that follows; whatever it refused left no trace. A journal of a newer release, a file of another program, one
 //! that the key does not fit and a damaged one are told apart and told in words, and none of them is changed. Times and randomness come in as arguments.
 
+mod batches;
+mod contents;
 mod error;
 mod export;
 mod file;
@@ -18,8 +20,8 @@ mod write;
 use std::fs::File;
 use std::path::PathBuf;
 
-use countersign_domain::id::ExceptionId;
-use countersign_engine::port::{Journal, JournalError, Restored, Write};
+use countersign_domain::id::{BatchId, ExceptionId, SignOffKey};
+use countersign_engine::port::{Batch, Entry, Journal, JournalError, Restored, Write};
 use rusqlite::Connection;
 
 pub use export::ExportDigest;
@@ -47,6 +49,26 @@ impl Journal for SqliteJournal {
 
     fn body(&mut self, id: ExceptionId) -> Result<Option<String>, JournalError> {
         read::body(&self.connection, id).map_err(|cause| cause.during("read content", &self.path))
+    }
+
+    fn previous(&mut self, id: ExceptionId) -> Result<Option<(u32, String)>, JournalError> {
+        read::previous(&self.connection, id).map_err(|cause| cause.during("read content", &self.path))
+    }
+
+    fn entry(&mut self, key: SignOffKey) -> Result<Option<Entry>, JournalError> {
+        read::one_entry(&self.connection, key).map_err(|cause| cause.during("report", &self.path))
+    }
+
+    fn batches(&mut self) -> Result<Vec<Batch>, JournalError> {
+        batches::latest(&self.connection).map_err(|cause| cause.during("report", &self.path))
+    }
+
+    fn batch(&mut self, id: BatchId) -> Result<Option<(Batch, Vec<Entry>)>, JournalError> {
+        batches::one(&self.connection, id).map_err(|cause| cause.during("report", &self.path))
+    }
+
+    fn ui_state(&mut self) -> Result<Option<String>, JournalError> {
+        read::ui_state(&self.connection).map_err(|cause| cause.during("report", &self.path))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the journal holds.
 
-use countersign_domain::id::{Epoch, ExceptionId, PartitionKey, Seq, WorkstationId};
+use countersign_domain::id::{Epoch, ExceptionId, PartitionKey, Seq, SignOffKey, WorkstationId};
 use countersign_engine::port::{DeckItem, Entry, Identity, JournalError, LeaseRow, Restored};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -47,13 +47,14 @@ impl SqliteJournal {
 
 pub(crate) fn restore(connection: &mut Connection) -> Result<Restored, Cause> {
     let connection = connection.transaction()?;
-    let (identity, last_ordinal, standing) = connection.query_row(
-        "SELECT workstation, installation, reviewer, last_ordinal, standing FROM identity",
+    let (identity, last_ordinal, standing, focus) = connection.query_row(
+        "SELECT workstation, installation, reviewer, last_ordinal, standing, focus FROM identity",
         [],
         |row| {
             // What another release kept is heard of again with the next connection.
             let standing = row.get::<_, Option<String>>(4)?.and_then(|text| serde_json::from_str(&text).ok());
-            Ok((identity(row)?, unsigned(row, 3)?, standing))
+            let focus = row.get::<_, Option<String>>(5)?.and_then(|text| serde_json::from_str(&text).ok());
+            Ok((identity(row)?, unsigned(row, 3)?, standing, focus))
         },
     )?;
     let leases = rows(
@@ -78,12 +79,26 @@ pub(crate) fn restore(connection: &mut Connection) -> Result<Restored, Cause> {
         ),
         entry,
     )?);
-    Ok(Restored { identity, leases, deck, outbox, last_ordinal, standing })
+    Ok(Restored { identity, leases, deck, outbox, last_ordinal, standing, focus })
 }
 
 pub(crate) fn body(connection: &Connection, id: ExceptionId) -> Result<Option<String>, Cause> {
     let mut statement = connection.prepare_cached("SELECT body FROM deck WHERE exception_id = ?1")?;
     Ok(statement.query_row(params![id.0], |row| row.get(0)).optional()?)
+}
+
+pub(crate) fn previous(connection: &Connection, id: ExceptionId) -> Result<Option<(u32, String)>, Cause> {
+    let mut statement = connection.prepare_cached("SELECT version, body FROM previous WHERE exception_id = ?1")?;
+    Ok(statement.query_row(params![id.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
+pub(crate) fn one_entry(connection: &Connection, key: SignOffKey) -> Result<Option<Entry>, Cause> {
+    let sql = format!("SELECT {ENTRY_COLUMNS} FROM outbox WHERE sign_off_key = ?1");
+    Ok(connection.prepare_cached(&sql)?.query_row(params![key.0.0], entry).optional()?)
+}
+
+pub(crate) fn ui_state(connection: &Connection) -> Result<Option<String>, Cause> {
+    Ok(connection.query_row("SELECT state FROM ui_state", [], |row| row.get(0)).optional()?)
 }
 
 fn counts(connection: &Connection) -> Result<Counts, Cause> {
@@ -113,7 +128,7 @@ fn for_each_entry(connection: &Connection, mut visit: impl FnMut(Entry)) -> Resu
     Ok(())
 }
 
-fn rows<T>(
+pub(crate) fn rows<T>(
     connection: &Connection,
     sql: &str,
     read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,

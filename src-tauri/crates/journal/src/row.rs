@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 /// Every column of an [`Entry`], in the order in which [`entry`] reads them.
 pub(crate) const ENTRY_COLUMNS: &str = "ordinal, batch, sign_off_key, exception_id, content, epoch, decision, reason, comment, \
-     decided_at_us, item, stage, attempts, answer, problem, offline, settled_at_us, policy_version, seal";
+     decided_at_us, item, stage, attempts, answer, problem, offline, settled_at_us, policy_version, seal, may_be_sent, receipt, steps";
 
 /// Reads a row of [`ENTRY_COLUMNS`].
 pub(crate) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
@@ -37,6 +37,9 @@ pub(crate) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         problem: row.get(14)?,
         offline: row.get(15)?,
         settled_at: row.get::<_, Option<i64>>(16)?.map(|_| time(row, 16)).transpose()?,
+        may_be_sent: row.get(19)?,
+        receipt: row.get(20)?,
+        steps: json(row, 21)?,
     })
 }
 

@@ -7,10 +7,12 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 pub(crate) const APPLICATION_ID: i32 = 0x4353_474e;
 
 /// Each migration takes a journal from the version that is its index to the next one.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../../../../migrations/journal/0001_journal.sql"),
     include_str!("../../../../migrations/journal/0002_bounds.sql"),
     include_str!("../../../../migrations/journal/0003_proof.sql"),
+    include_str!("../../../../migrations/journal/0004_review.sql"),
+    include_str!("../../../../migrations/journal/0005_refused.sql"),
 ];
 
 /// The version that this release reads and writes.

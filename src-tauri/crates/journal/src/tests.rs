@@ -8,4 +8,5 @@ mod keys;
 mod leaving;
 mod life;
 mod openings;
+mod review;
 mod upgrades;

@@ -1,18 +1,21 @@
 //! Changes: one transaction each.
 
-use countersign_domain::id::{PartitionKey, SignOffKey};
-use countersign_engine::port::{DeckItem, Entry, JournalFault, LeaseRow, LocalDeadLetter, Settled, Stage, Write};
+use countersign_domain::id::SignOffKey;
+use countersign_engine::port::{Entry, JournalFault, LocalDeadLetter, Settled, Stage, UI_STATE_BYTES, Write};
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, TransactionBehavior, params};
 use uuid::Uuid;
 
+use crate::contents;
 use crate::error::Cause;
-use crate::row::{stage_name, to_json, to_signed};
+use crate::row::{ENTRY_COLUMNS, stage_name, to_json, to_signed};
 
 /// How many accepted decisions, and as many dismissed refusals, are kept to look back at; the oldest go first. What counts is in the
 /// database.
 pub const ACCEPTED_KEPT: u32 = 20_000;
 /// How many exceptions that could not be scored are kept; the oldest go first.
 pub const DEAD_LETTERS_KEPT: u32 = 1_000;
+/// How many confirmations are remembered beyond their decisions.
+pub(crate) const CONFIRMATIONS_KEPT: u32 = 20_000;
 /// How many of those that are too many go in one transaction, so that catching up never makes one long.
 const FORGOTTEN_AT_ONCE: u32 = 5_000;
 
@@ -22,12 +25,15 @@ pub(crate) fn operation(write: &Write) -> &'static str {
         Write::Bind { .. } => "bind",
         Write::Standing(_) => "keep policy and rights",
         Write::Leased { .. } => "lease",
-        Write::Dropped(_) => "drop",
-        Write::Signed(_) => "sign",
+        Write::Dropped(_) | Write::Left(_) => "drop",
+        Write::Focus(_) => "keep the focus",
+        Write::Signed { .. } => "sign",
+        Write::Sending(_) => "send",
         Write::Withdrawn(_) => "withdraw",
         Write::Settled(_) => "settle",
         Write::Dismissed(_) => "dismiss",
         Write::DeadLettered(_) => "dead-letter",
+        Write::UiState(_) => "keep the window's state",
         Write::Cleared => "clear",
     }
 }
@@ -41,13 +47,21 @@ pub(crate) fn write(connection: &mut Connection, write: &Write) -> Result<(), Ca
         Write::Standing(standing) => {
             transaction.execute("UPDATE identity SET standing = ?1", params![to_json(standing)?])?;
         }
-        Write::Leased { leases, items } => leased(&transaction, leases, items)?,
-        Write::Dropped(partitions) => dropped(&transaction, partitions)?,
-        Write::Signed(entries) => signed(&transaction, entries)?,
+        Write::Leased { leases, items } => contents::leased(&transaction, leases, items)?,
+        Write::Dropped(partitions) => contents::dropped(&transaction, partitions)?,
+        Write::Focus(focus) => {
+            let focus = focus.as_ref().map(to_json).transpose()?;
+            transaction.execute("UPDATE identity SET focus = ?1", params![focus])?;
+            transaction.execute("UPDATE lease SET after_seq = 0, more = 1", [])?;
+        }
+        Write::Left(ids) => contents::left(&transaction, ids)?,
+        Write::Signed { entries, attestation } => signed(&transaction, entries, attestation)?,
+        Write::Sending(keys) => sending(&transaction, keys)?,
         Write::Withdrawn(keys) => withdrawn(&transaction, keys)?,
         Write::Settled(answers) => settled(&transaction, answers)?,
         Write::Dismissed(keys) => dismissed(&transaction, keys)?,
         Write::DeadLettered(letters) => dead_lettered(&transaction, letters)?,
+        Write::UiState(state) => ui_state(&transaction, state)?,
         Write::Cleared => cleared(&transaction)?,
     }
     if let Err(error) = transaction.commit() {
@@ -64,7 +78,9 @@ pub(crate) fn write(connection: &mut Connection, write: &Write) -> Result<(), Ca
 
 fn cleared(transaction: &Transaction<'_>) -> Result<(), Cause> {
     transaction.execute_batch(
-        "DELETE FROM lease; DELETE FROM deck; DELETE FROM dead_letter; DELETE FROM outbox WHERE stage IN ('COMMITTED', 'REFUSED')",
+        "DELETE FROM lease; DELETE FROM deck; DELETE FROM dead_letter; DELETE FROM outbox WHERE stage IN ('COMMITTED', 'REFUSED'); \
+         DELETE FROM superseded; DELETE FROM previous; DELETE FROM ui_state; UPDATE identity SET focus = NULL; \
+         DELETE FROM confirmation WHERE batch NOT IN (SELECT batch FROM outbox)",
     )?;
     Ok(())
 }
@@ -105,41 +121,21 @@ fn bind(transaction: &Transaction<'_>, installation: Uuid, reviewer: &str) -> Re
     Ok(())
 }
 
-fn leased(transaction: &Transaction<'_>, leases: &[LeaseRow], items: &[(DeckItem, String)]) -> Result<(), Cause> {
-    let mut lease = transaction.prepare_cached(
-        "INSERT OR REPLACE INTO lease (partition_key, epoch, until_us, after_seq, more) VALUES (?1, ?2, ?3, ?4, ?5)",
-    )?;
-    for row in leases {
-        lease.execute(params![row.partition.0, row.epoch.0, row.until.timestamp_micros(), row.after.0, row.more])?;
-    }
-    let mut deck = transaction.prepare_cached(
-        "INSERT OR REPLACE INTO deck (exception_id, partition_key, seq, content, item, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    )?;
-    for (item, body) in items {
-        deck.execute(params![item.id.0, item.partition.0, item.seq.0, item.content.0.0, to_json(item)?, body])?;
-    }
-    Ok(())
-}
-
-fn dropped(transaction: &Transaction<'_>, partitions: &[PartitionKey]) -> Result<(), Cause> {
-    let mut lease = transaction.prepare_cached("DELETE FROM lease WHERE partition_key = ?1")?;
-    let mut deck = transaction.prepare_cached(
-        "DELETE FROM deck WHERE exception_id IN (SELECT exception_id FROM undecided WHERE partition_key = ?1)",
-    )?;
-    for partition in partitions {
-        lease.execute(params![partition.0])?;
-        deck.execute(params![partition.0])?;
-    }
-    Ok(())
-}
-
-fn signed(transaction: &Transaction<'_>, entries: &[Entry]) -> Result<(), Cause> {
-    // A refused decision did not happen; made again on the same content, it has the same key.
-    let mut again = transaction.prepare_cached("DELETE FROM outbox WHERE sign_off_key = ?1 AND stage = 'REFUSED'")?;
+fn signed(transaction: &Transaction<'_>, entries: &[Entry], attestation: &str) -> Result<(), Cause> {
+    // A refused decision did not happen; made again on the same content, it has the same key, and the other decision has its place.
+    let of = "exception_id = ?1 AND content = ?2 AND stage = 'REFUSED'";
+    let mut superseded = transaction.prepare_cached(&format!(
+        "INSERT INTO superseded ({ENTRY_COLUMNS}) SELECT {ENTRY_COLUMNS} FROM outbox WHERE {of}"
+    ))?;
+    let mut again = transaction.prepare_cached(&format!("DELETE FROM outbox WHERE {of}"))?;
     let mut insert = transaction.prepare_cached(
         "INSERT INTO outbox (ordinal, batch, sign_off_key, exception_id, content, epoch, decision, reason, comment, decided_at_us, \
-         item, stage, attempts, answer, problem, offline, settled_at_us, policy_version, seal) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+         item, stage, attempts, answer, problem, offline, settled_at_us, policy_version, seal, may_be_sent, receipt, steps) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
+    )?;
+    let mut confirmation = transaction.prepare_cached(
+        "INSERT INTO confirmation (batch, last_ordinal, signed, attestation) VALUES (?1, ?2, 1, ?3) \
+         ON CONFLICT (batch) DO UPDATE SET last_ordinal = excluded.last_ordinal, signed = signed + 1",
     )?;
     let mut last_ordinal = 0;
     for entry in entries {
@@ -151,7 +147,9 @@ fn signed(transaction: &Transaction<'_>, entries: &[Entry]) -> Result<(), Cause>
                 format!("the decision on {} is not timed in whole microseconds: nothing was signed", entry.item.key),
             ));
         }
-        again.execute(params![sign_off.key.0.0])?;
+        if superseded.execute(params![sign_off.exception.0, sign_off.content.0.0])? > 0 {
+            again.execute(params![sign_off.exception.0, sign_off.content.0.0])?;
+        }
         let inserted = insert.execute(params![
             ordinal,
             entry.batch.0.to_string(),
@@ -172,6 +170,9 @@ fn signed(transaction: &Transaction<'_>, entries: &[Entry]) -> Result<(), Cause>
             entry.settled_at.map(|at| at.timestamp_micros()),
             sign_off.policy_version,
             sign_off.seal.as_ref().map(to_json).transpose()?,
+            entry.may_be_sent,
+            entry.receipt,
+            to_json(&entry.steps)?,
         ]);
         match inserted {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
@@ -185,15 +186,53 @@ fn signed(transaction: &Transaction<'_>, entries: &[Entry]) -> Result<(), Cause>
             }
             other => other?,
         };
+        confirmation.execute(params![entry.batch.0.to_string(), ordinal, attestation])?;
         last_ordinal = last_ordinal.max(ordinal);
     }
     transaction.execute("UPDATE identity SET last_ordinal = max(last_ordinal, ?1)", params![last_ordinal])?;
+    transaction.execute(
+        "DELETE FROM superseded WHERE ordinal IN (SELECT ordinal FROM superseded ORDER BY ordinal \
+         LIMIT min(?1, max(0, (SELECT count(*) FROM superseded) - ?2)))",
+        params![FORGOTTEN_AT_ONCE, ACCEPTED_KEPT],
+    )?;
+    // Those whose decisions are all forgotten are the oldest.
+    transaction.execute(
+        "DELETE FROM confirmation WHERE batch IN (SELECT batch FROM confirmation ORDER BY last_ordinal \
+         LIMIT max(0, (SELECT count(*) FROM confirmation) - ?1)) AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.batch = confirmation.batch)",
+        params![CONFIRMATIONS_KEPT],
+    )?;
+    Ok(())
+}
+
+/// They go out next. Whoever reads this journal after a crash cannot tell how far they came.
+fn sending(transaction: &Transaction<'_>, keys: &[SignOffKey]) -> Result<(), Cause> {
+    let mut mark = transaction.prepare_cached("UPDATE outbox SET may_be_sent = 1 WHERE sign_off_key = ?1")?;
+    for key in keys {
+        mark.execute(params![key.0.0])?;
+    }
+    Ok(())
+}
+
+fn ui_state(transaction: &Transaction<'_>, state: &str) -> Result<(), Cause> {
+    if state.len() > UI_STATE_BYTES {
+        return Err(Cause::Found(
+            JournalFault::Io,
+            format!(
+                "the window wants to keep {} bytes of itself, more than {UI_STATE_BYTES}: nothing was changed",
+                state.len()
+            ),
+        ));
+    }
+    transaction.execute("INSERT OR REPLACE INTO ui_state (singleton, state) VALUES (1, ?1)", params![state])?;
     Ok(())
 }
 
 fn withdrawn(transaction: &Transaction<'_>, keys: &[SignOffKey]) -> Result<(), Cause> {
     let mut stage = transaction.prepare_cached("SELECT stage FROM outbox WHERE sign_off_key = ?1")?;
-    let mut outbox = transaction.prepare_cached("DELETE FROM outbox WHERE sign_off_key = ?1 RETURNING exception_id")?;
+    let mut outbox =
+        transaction.prepare_cached("DELETE FROM outbox WHERE sign_off_key = ?1 RETURNING exception_id, batch")?;
+    let mut confirmation =
+        transaction.prepare_cached("UPDATE confirmation SET signed = signed - 1 WHERE batch = ?1")?;
     // The item is undecided again, unless its lease ended meanwhile.
     let mut deck = transaction.prepare_cached(
         "DELETE FROM deck WHERE exception_id IN (SELECT exception_id FROM undecided WHERE exception_id = ?1) \
@@ -210,16 +249,21 @@ fn withdrawn(transaction: &Transaction<'_>, keys: &[SignOffKey]) -> Result<(), C
                 ));
             }
         }
-        let exception: i64 = outbox.query_row(params![key.0.0], |row| row.get(0))?;
-        deck.execute(params![exception])?;
+        let (exception, batch): (i64, String) =
+            outbox.query_row(params![key.0.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        confirmation.execute(params![batch])?;
+        if deck.execute(params![exception])? > 0 {
+            contents::forget_previous(transaction, exception)?;
+        }
     }
+    transaction.execute("DELETE FROM confirmation WHERE signed = 0", [])?;
     Ok(())
 }
 
 fn settled(transaction: &Transaction<'_>, answers: &[Settled]) -> Result<(), Cause> {
     // The first answer stands: what is answered is not answered again.
     let mut outbox = transaction.prepare_cached(
-        "UPDATE outbox SET stage = ?2, attempts = ?3, answer = ?4, problem = ?5, settled_at_us = ?6 \
+        "UPDATE outbox SET stage = ?2, attempts = ?3, answer = ?4, problem = ?5, settled_at_us = ?6, receipt = ?7, steps = ?8 \
          WHERE sign_off_key = ?1 AND stage IN ('READY', 'DEAD')",
     )?;
     let mut deck = transaction.prepare_cached(
@@ -229,11 +273,27 @@ fn settled(transaction: &Transaction<'_>, answers: &[Settled]) -> Result<(), Cau
         let key = answer.key.0.0;
         let at = (answer.stage != Stage::Ready).then(|| answer.at.timestamp_micros());
         let document = answer.answer.as_ref().map(to_json).transpose()?;
-        if outbox.execute(params![key, stage_name(answer.stage), answer.attempts, document, answer.problem, at])? == 0 {
+        let changed = outbox.execute(params![
+            key,
+            stage_name(answer.stage),
+            answer.attempts,
+            document,
+            answer.problem,
+            at,
+            answer.receipt,
+            to_json(&answer.steps)?
+        ])?;
+        if changed == 0 {
             tracing::warn!(key = %answer.key.0, stage = ?answer.stage, "an answer came for a decision that is not waiting for one");
             continue;
         }
         if matches!(answer.stage, Stage::Committed | Stage::Refused) {
+            if let Some(note) = &answer.returned
+                && contents::returned(transaction, answer.key, note)?
+            {
+                continue;
+            }
+            contents::answered(transaction, answer)?;
             deck.execute(params![key])?;
         }
     }
@@ -270,6 +330,7 @@ fn dead_lettered(transaction: &Transaction<'_>, letters: &[LocalDeadLetter]) -> 
     for letter in letters {
         let LocalDeadLetter { id, version, body, reason, attempts, at } = letter;
         insert.execute(params![id.0, version, body, reason, attempts, at.timestamp_micros()])?;
+        contents::forget_previous(transaction, id.0)?;
         deck.execute(params![id.0])?;
     }
     transaction.execute(

@@ -149,7 +149,13 @@ impl<B: Backlog + 'static> Actor<B> {
                 self.step(Event::Command(request, command)).await;
             }
             Message::Look(look) => look(&self.engine, self.now()),
-            Message::Body(id, reply) => self.job(Job::Body(id, reply)).await,
+            // Its sender goes with it, which tells whoever waits.
+            Message::Keep(_) if self.engine.leaves_nothing() => {}
+            Message::Use(work) | Message::Keep(work) => self.job(Job::Use(work)).await,
+            Message::AskBacklog(reply) => {
+                // Whoever asked may have gone.
+                let _ = reply.send(self.backlog.clone());
+            }
             Message::Backlog(backlog) => {
                 self.backlog = backlog;
                 self.last_request += 1;
@@ -194,7 +200,7 @@ impl<B: Backlog + 'static> Actor<B> {
             Effect::Lease(request) => {
                 self.call(async move { Event::Leased(backlog.lease(workstation, &request).await) });
             }
-            Effect::Renew(held) => {
+            Effect::Renew(held, ttl_ms) => {
                 self.call(async move { Event::Renewed(backlog.renew(workstation, &held, ttl_ms).await) });
             }
             Effect::Release(held) => {

@@ -1,13 +1,20 @@
 //! The door to a running workstation.
 
-use countersign_domain::id::ExceptionId;
-use countersign_engine::port::JournalError;
+use std::sync::Arc;
+
+use countersign_domain::id::{BatchId, ExceptionId, SignOffKey};
+use countersign_engine::port::{Batch, Entry, Journal, JournalError, Step, Write};
 use countersign_engine::{Command, CommandFailure, Engine, Now, Reply};
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::journal_thread::Use;
+
 /// How many commands may wait for the engine; a caller beyond that waits itself.
 pub(crate) const COMMANDS: usize = 64;
+
+/// What the journal answered, if the workstation still runs.
+type Read<T> = Result<Result<T, JournalError>, Gone>;
 
 /// The workstation has stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -32,8 +39,11 @@ pub(crate) type Look = Box<dyn FnOnce(&Engine, Now) + Send>;
 pub(crate) enum Message<B> {
     Command(Command, oneshot::Sender<Result<Reply, CommandFailure>>),
     Look(Look),
-    Body(ExceptionId, oneshot::Sender<Result<Option<String>, JournalError>>),
-    Backlog(std::sync::Arc<B>),
+    Use(Use),
+    /// The same, unless nothing may be kept any more.
+    Keep(Use),
+    AskBacklog(oneshot::Sender<Arc<B>>),
+    Backlog(Arc<B>),
 }
 
 /// The door to a running workstation. Clones lead to the same one.
@@ -71,14 +81,74 @@ impl<B> StationHandle<B> {
     }
 
     /// The content of an exception in the deck or the outbox.
-    pub async fn body(&self, id: ExceptionId) -> Result<Result<Option<String>, JournalError>, Gone> {
+    pub async fn body(&self, id: ExceptionId) -> Read<Option<String>> {
+        self.read(move |journal| journal.body(id)).await
+    }
+
+    /// Version and content of an exception before it changed.
+    pub async fn previous(&self, id: ExceptionId) -> Read<Option<(u32, String)>> {
+        self.read(move |journal| journal.previous(id)).await
+    }
+
+    /// The latest confirmations, newest first, of which nothing is forgotten.
+    pub async fn batches(&self) -> Read<Vec<Batch>> {
+        let batches = self.read(|journal| journal.batches()).await?;
+        let unsent = self.look(|engine, _| engine.unsent()).await?;
+        Ok(batches.map(|mut batches| {
+            for batch in &mut batches {
+                batch.unsent = count_of(&unsent, batch.id);
+            }
+            batches
+        }))
+    }
+
+    /// One confirmation with its decisions in their order: all that were not withdrawn, answered ones too.
+    pub async fn batch(&self, id: BatchId) -> Read<Option<(Batch, Vec<Entry>)>> {
+        let batch = self.read(move |journal| journal.batch(id)).await?;
+        let unsent = self.look(|engine, _| engine.unsent()).await?;
+        Ok(batch.map(|found| found.map(|(batch, entries)| (Batch { unsent: count_of(&unsent, id), ..batch }, entries))))
+    }
+
+    /// What was done for a decision, oldest first; nothing for one that is not known.
+    pub async fn steps(&self, key: SignOffKey) -> Read<Vec<Step>> {
+        match self.look(move |engine, _| engine.steps(key)).await? {
+            Some(steps) => Ok(Ok(steps)),
+            None => {
+                self.read(move |journal| Ok(journal.entry(key)?.map(|entry| entry.steps).unwrap_or_default())).await
+            }
+        }
+    }
+
+    /// What the window kept of itself.
+    pub async fn ui_state(&self) -> Read<Option<String>> {
+        self.read(|journal| journal.ui_state()).await
+    }
+
+    /// Keeps what the window wants to find again. From a reviewer who is leaving this computer nothing is kept: [`Gone`].
+    pub async fn keep_ui_state(&self, state: String) -> Read<()> {
+        let (work, receiver) = answering(move |journal| journal.write(&Write::UiState(state)));
+        self.messages.send(Message::Keep(work)).await.map_err(|_| Gone)?;
+        receiver.await.map_err(|_| Gone)
+    }
+
+    /// The way to the shared database that is in use.
+    pub async fn backlog(&self) -> Result<Arc<B>, Gone> {
         let (sender, receiver) = oneshot::channel();
-        self.messages.send(Message::Body(id, sender)).await.map_err(|_| Gone)?;
+        self.messages.send(Message::AskBacklog(sender)).await.map_err(|_| Gone)?;
+        receiver.await.map_err(|_| Gone)
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&mut dyn Journal) -> Result<T, JournalError> + Send + 'static,
+    ) -> Read<T> {
+        let (work, receiver) = answering(read);
+        self.messages.send(Message::Use(work)).await.map_err(|_| Gone)?;
         receiver.await.map_err(|_| Gone)
     }
 
     /// Connects another way from now on: another password, another address.
-    pub async fn reconnect(&self, backlog: std::sync::Arc<B>) -> Result<(), Gone> {
+    pub async fn reconnect(&self, backlog: Arc<B>) -> Result<(), Gone> {
         self.messages.send(Message::Backlog(backlog)).await.map_err(|_| Gone)
     }
 
@@ -103,4 +173,20 @@ impl<B> StationHandle<B> {
             done = done.clone();
         }
     }
+}
+
+/// Work for the journal's thread, and where its answer comes.
+fn answering<T: Send + 'static>(
+    work: impl FnOnce(&mut dyn Journal) -> Result<T, JournalError> + Send + 'static,
+) -> (Use, oneshot::Receiver<Result<T, JournalError>>) {
+    let (sender, receiver) = oneshot::channel();
+    let work = Box::new(move |journal: &mut dyn Journal| {
+        // Whoever asked may have gone.
+        let _ = sender.send(work(journal));
+    });
+    (work, receiver)
+}
+
+fn count_of(unsent: &std::collections::BTreeMap<BatchId, usize>, id: BatchId) -> u32 {
+    unsent.get(&id).map_or(0, |count| u32::try_from(*count).unwrap_or(u32::MAX))
 }

@@ -2,17 +2,20 @@
 
 use std::thread::JoinHandle;
 
-use countersign_domain::id::ExceptionId;
-use countersign_engine::port::{Journal, JournalError, Write};
+use countersign_engine::port::{Journal, Write};
 use countersign_engine::{Event, Token};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 /// How many writes may wait for the disk.
 pub(crate) const WRITES: usize = 1_024;
 
+/// Uses the journal on its own thread.
+pub(crate) type Use = Box<dyn FnOnce(&mut dyn Journal) + Send>;
+
 pub(crate) enum Job {
     Write(Token, Write),
-    Body(ExceptionId, oneshot::Sender<Result<Option<String>, JournalError>>),
+    /// Whatever the engine need not know of.
+    Use(Use),
 }
 
 /// Runs jobs in their order until every sender is gone.
@@ -29,10 +32,7 @@ pub(crate) fn spawn(
                     // When the station is gone, what it asked for before is still made durable.
                     let _ = events.blocking_send(Event::Journaled(token, result));
                 }
-                Job::Body(id, reply) => {
-                    // Whoever asked may have gone.
-                    let _ = reply.send(journal.body(id));
-                }
+                Job::Use(work) => work(journal.as_mut()),
             }
         }
     })

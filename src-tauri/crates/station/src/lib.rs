@@ -9,12 +9,15 @@ mod config;
 mod handle;
 mod journal_thread;
 mod password;
+mod preferences;
 mod profile;
+mod replace;
 mod vault;
 
 pub use actor::{KeepEnrolment, Parts, start};
-pub use config::{ConfigError, SETTING_ENV_PREFIX, load_settings};
+pub use config::{Change, ConfigError, Configured, SETTING_ENV_PREFIX, SettingsFile, Source, variable};
 pub use handle::{Gone, StationHandle, Versions};
 pub use password::{NotForgotten, PasswordError, Passwords};
+pub use preferences::{PreferencesError, PreferencesFile, SetAside};
 pub use profile::{ProfileError, Profiles};
 pub use vault::{KeptIn, Sealing, Secret, Secrets, Vault, VaultError};

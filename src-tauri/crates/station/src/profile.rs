@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::replace;
+
 /// The most profiles one workstation keeps.
 const PROFILES: usize = 50;
 
@@ -89,16 +91,25 @@ impl Profiles {
             }
             None => profiles.push(profile),
         }
+        self.write(profiles)
+    }
+
+    /// Takes profiles out. Those that stay are written, whole or not at all, and returned.
+    pub fn remove<P: Serialize + for<'de> Deserialize<'de>>(
+        &self,
+        which: impl Fn(&P) -> bool,
+    ) -> Result<Vec<P>, ProfileError> {
+        let mut profiles: Vec<P> = self.load()?;
+        profiles.retain(|profile| !which(profile));
+        self.write(profiles)
+    }
+
+    fn write<P: Serialize>(&self, profiles: Vec<P>) -> Result<Vec<P>, ProfileError> {
         let file = File { profile: profiles };
         let text = toml::to_string_pretty(&file)
             .map_err(|error| ProfileError::Malformed { path: self.path.clone(), message: error.to_string() })?;
-        let failed = |source| ProfileError::File { path: self.path.clone(), source };
-        if let Some(directory) = self.path.parent() {
-            std::fs::create_dir_all(directory).map_err(failed)?;
-        }
-        let next = self.path.with_extension("toml.new");
-        std::fs::write(&next, text).map_err(failed)?;
-        std::fs::rename(&next, &self.path).map_err(failed)?;
+        replace::replace(&self.path, text.as_bytes())
+            .map_err(|source| ProfileError::File { path: self.path.clone(), source })?;
         Ok(file.profile)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use countersign_domain::focus::Focus;
 use countersign_domain::gate;
 use countersign_domain::hash;
 use countersign_domain::id::{ExceptionId, PartitionKey, Seq, WorkstationId};
@@ -52,7 +53,14 @@ pub struct Seat<B> {
 
 impl<B: Backlog> Seat<B> {
     async fn lease(&self, want: u32, held: &[HeldCursor]) -> LeaseReply {
-        let request = LeaseRequest { want, room: want.max(100), empty: true, ttl_ms: 60_000, held: held.to_vec() };
+        let request =
+            LeaseRequest { want, room: want.max(100), empty: true, ttl_ms: 60_000, held: held.to_vec(), focus: None };
+        self.backlog.lease(self.workstation, &request).await.expect("lease")
+    }
+
+    async fn lease_in(&self, focus: Focus, held: &[HeldCursor]) -> LeaseReply {
+        let held = held.to_vec();
+        let request = LeaseRequest { want: 100, room: 100, empty: true, ttl_ms: 60_000, held, focus: Some(focus) };
         self.backlog.lease(self.workstation, &request).await.expect("lease")
     }
 
@@ -202,6 +210,50 @@ pub async fn preparers_are_shut_out(world: impl World) {
     assert_eq!(partitions(&bob.lease(10, &[]).await), BTreeSet::from([PartitionKey("b".into())]));
 }
 
+/// A focus hands out what it wants and nothing else, of partitions that are free and of those that are held.
+pub async fn a_focus_hands_out_what_it_wants(world: impl World) {
+    world.enqueue(&[bodies(0..3, "a"), bodies(10..13, "b")].concat()).await;
+    let seat = world.workstation("alice").await;
+    let on = |entity: &str| Focus { entities: vec![entity.to_owned()], ..Focus::default() };
+    let first = seat.lease_in(on("b"), &[]).await;
+    assert_eq!(partitions(&first), BTreeSet::from([PartitionKey("b".into())]));
+    assert_eq!(first.items.len(), 3);
+    let second = seat.lease_in(on("a"), &cursors(&first)).await;
+    assert_eq!(partitions(&second), BTreeSet::from([PartitionKey("a".into())]));
+    assert_eq!(second.items.len(), 3);
+    let nobodys = Focus { currencies: vec!["EUR".to_owned()], ..Focus::default() };
+    assert!(seat.lease_in(nobodys, &[]).await.items.is_empty());
+}
+
+/// What a focus passes over is handed out when the cursor starts anew without it.
+pub async fn what_a_focus_passes_over_is_not_lost(world: impl World) {
+    let body =
+        |number| Arrival { cents: 100 + i64::try_from(number).expect("few"), ..Arrival::new(number, "a") }.body();
+    world.enqueue(&(0..6).map(body).collect::<Vec<_>>()).await;
+    let seat = world.workstation("alice").await;
+    let amount = |cents| Some(rust_decimal::Decimal::new(cents, 2));
+    let places = |reply: &LeaseReply| reply.items.iter().map(|item| item.seq.0).collect::<Vec<_>>();
+    let between = Focus { amount_from: amount(102), amount_to: amount(104), ..Focus::default() };
+    let reply = seat.lease_in(between, &[]).await;
+    assert_eq!(places(&reply), [3, 4, 5]);
+    assert!(!reply.partitions[0].more, "nothing more of it is inside");
+    let anew = [HeldCursor { partition: PartitionKey("a".into()), after: Seq(0) }];
+    assert_eq!(places(&seat.lease(100, &anew).await), [1, 2, 3, 4, 5, 6]);
+}
+
+/// A group of which something is inside a focus comes whole, as it is decided.
+pub async fn a_group_comes_into_a_focus_whole(world: impl World) {
+    let body = |number, group| {
+        Arrival { cents: 100 + i64::try_from(number).expect("few"), group, ..Arrival::new(number, "r") }.body()
+    };
+    world.enqueue(&[body(0, None), body(1, Some("report")), body(2, Some("report")), body(3, None)]).await;
+    let seat = world.workstation("alice").await;
+    let only = rust_decimal::Decimal::new(102, 2);
+    let focus = Focus { amount_from: Some(only), amount_to: Some(only), ..Focus::default() };
+    let reply = seat.lease_in(focus, &[]).await;
+    assert_eq!(reply.items.iter().map(|item| item.seq.0).collect::<Vec<_>>(), [2, 3]);
+}
+
 /// A group goes whole or not at all, and not to anybody who prepared a part of it.
 pub async fn a_group_is_never_cut(world: impl World) {
     let (alice, bob) = (world.workstation("alice").await, world.workstation("bob").await);
@@ -253,6 +305,7 @@ pub async fn what_was_never_leased_cannot_be_signed(world: impl World) {
         content: hash::content_hash(&arrivals[0]),
         body: arrivals[0].clone(),
         signatures: 0,
+        due_on: None,
     };
     assert_eq!(alice.outcomes(&[alice.approve(&guessed)]).await, [Outcome::LeaseSuperseded]);
     assert_eq!(world.facts(&Arrival::new(0, "a").key()).await, Facts { decided: false, effect: None });
@@ -460,4 +513,22 @@ pub async fn an_epoch_belongs_to_its_workstation(world: impl World) {
     let item = alice.lease(10, &[]).await.items.remove(0);
     assert_eq!(bob.outcomes(&[bob.approve(&item)]).await, [Outcome::LeaseSuperseded]);
     assert_eq!(alice.outcomes(&[alice.approve(&item)]).await, [Outcome::Committed]);
+}
+
+/// With a focus only what is inside is handed out, and nothing is claimed that has nothing inside.
+pub async fn a_focus_hands_out_what_is_inside(world: impl World) {
+    world.enqueue(&[bodies(0..4, "a"), bodies(10..13, "b"), bodies(20..22, "c")].concat()).await;
+    let alice = world.workstation("alice").await;
+    let lease = async |focus: Focus| {
+        let request =
+            LeaseRequest { want: 50, room: 50, empty: true, ttl_ms: 60_000, held: Vec::new(), focus: Some(focus) };
+        alice.backlog.lease(alice.workstation, &request).await.expect("lease")
+    };
+    let only = lease(Focus { entities: vec!["b".to_owned()], ..Focus::default() }).await;
+    assert_eq!((only.items.len(), only.partitions.len()), (3, 1));
+    let named = vec!["Counterparty 2".to_owned(), "Counterparty 12".to_owned()];
+    let named = lease(Focus { counterparties: named, ..Focus::default() }).await;
+    assert_eq!(named.items.iter().map(|item| item.seq).collect::<BTreeSet<_>>(), BTreeSet::from([Seq(3)]));
+    assert_eq!(partitions(&named), BTreeSet::from([PartitionKey("a".into()), PartitionKey("b".into())]));
+    assert_eq!(lease(Focus::default()).await.items.len(), 9, "what was passed is not lost");
 }

@@ -1,15 +1,18 @@
 //! What comes back from the backlog, the journal and the scoring pool.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use countersign_domain::code::Code;
+use countersign_domain::id::{ContentHash, ExceptionId};
+use countersign_domain::sign_off::Outcome;
 
+use super::sign_offs::refused_note;
 use super::{CommandFailure, Effect, Engine, Now, Record, Reply, Scored, Token, Writing, unknown_workstation};
 use crate::backoff::delay_ms;
 use crate::outbox::Outbox;
 use crate::port::{
-    BacklogError, DeckItem, Failure, JournalError, LeaseReply, LeasedItem, LocalDeadLetter, Problem, Renewed, Welcome,
-    Write,
+    BacklogError, DeckItem, Failure, JournalError, LeaseReply, LeaseRow, LeasedItem, LocalDeadLetter, Problem, Renewed,
+    Welcome, Write,
 };
 use crate::{JOURNAL_RETRY_MS, REFRESH_MS};
 
@@ -80,6 +83,8 @@ impl Engine {
         };
         self.link.answered(now.wall);
         self.trouble = None;
+        // Asked for under another focus: what it left out would be passed over. The same items come again.
+        let outdated = call.what != self.focus_changes;
         if self.leases.is_empty() {
             self.renew_at_ms = call.at.mono_ms + u64::from(self.settings.lease_timeout_ms) / 3;
         }
@@ -87,11 +92,16 @@ impl Engine {
         let soonest_ms = reply.partitions.iter().map(|partition| u64::from(partition.lease_ms)).min();
         let soonest_ms = soonest_ms.unwrap_or(u64::from(self.settings.lease_timeout_ms));
         self.renew_at_ms = self.renew_at_ms.min(call.at.mono_ms + soonest_ms / 3);
-        let leases = reply
-            .partitions
-            .iter()
-            .map(|partition| self.leases.leased(partition, call.at.mono_ms, call.at.wall))
-            .collect();
+        for partition in &reply.partitions {
+            self.leases.leased(partition, call.at.mono_ms, call.at.wall);
+        }
+        if outdated {
+            self.leases.restart();
+        }
+        let leases: Vec<LeaseRow> =
+            self.leases.rows(reply.partitions.iter().map(|partition| partition.partition.clone()));
+        // More of what is known already may hide what is new: there is no pause until it is passed.
+        let passing = outdated || (!reply.items.is_empty() && reply.partitions.iter().any(|partition| partition.more));
         if self.drain.is_some() {
             self.give_everything_back();
         }
@@ -109,10 +119,10 @@ impl Engine {
                     || decided.contains(&item.id)
                     || self.unreadable.contains(&item.id)
                     || self.settled.get(&item.id) == Some(&item.version);
-                !known && self.leases.get(&item.partition).is_some_and(|lease| !lease.giving_back)
+                !known && !outdated && self.leases.get(&item.partition).is_some_and(|lease| !lease.giving_back)
             })
             .collect();
-        if fresh.is_empty() {
+        if fresh.is_empty() && !passing {
             self.poll_later(now);
         } else {
             self.lease_at_ms = now.mono_ms;
@@ -137,6 +147,7 @@ impl Engine {
 
     pub(super) fn scored(&mut self, now: Now, scored: Vec<Scored>, effects: &mut Vec<Effect>) {
         let (mut items, mut again, mut dead) = (Vec::new(), Vec::new(), Vec::new());
+        let refused = self.outbox.refused();
         for Scored { leased, result } in scored {
             let Some(attempts) = self.scoring.remove(&leased.id) else { continue };
             self.scoring_partitions.remove(&leased.id);
@@ -145,7 +156,7 @@ impl Engine {
                 continue;
             }
             match result {
-                Ok(item) => items.push(self.with_note(item, leased.body)),
+                Ok(item) => items.push((self.with_note(item, &refused), leased.body)),
                 Err(_) if attempts < self.settings.max_attempts => {
                     self.scoring.insert(leased.id, attempts + 1);
                     self.scoring_partitions.insert(leased.id, leased.partition.clone());
@@ -196,26 +207,32 @@ impl Engine {
     }
 
     /// What the reviewer should know of an item that was here before goes with it.
-    fn with_note(&mut self, mut item: DeckItem, body: String) -> (DeckItem, String) {
-        item.note = self.notes.remove(&item.id).or_else(|| {
-            self.deck
-                .get(item.id)
-                .filter(|slot| slot.item.version != item.version)
-                .map(|_| format!("Changed upstream: version {}", item.version))
-        });
-        (item, body)
+    fn with_note(&mut self, mut item: DeckItem, refused: &HashMap<(ExceptionId, ContentHash), Outcome>) -> DeckItem {
+        let changed = || {
+            let before = self.deck.get(item.id).filter(|slot| slot.item.version != item.version);
+            before.map(|_| format!("Changed upstream: version {}", item.version))
+        };
+        let refused = || refused.get(&(item.id, item.content)).map(|outcome| refused_note(*outcome));
+        item.note = self.notes.remove(&item.id).or_else(changed).or_else(refused);
+        item
     }
 
     pub(super) fn renewed(&mut self, now: Now, result: Result<Vec<Renewed>, BacklogError>, effects: &mut Vec<Effect>) {
         let Some(call) = self.renew.take() else { return };
         let answer = match result {
             Ok(answer) => answer,
-            Err(error) => return self.call_failed(now, error, effects),
+            Err(error) => {
+                if self.is_extending() {
+                    self.not_extended(&error, effects);
+                }
+                return self.call_failed(now, error, effects);
+            }
         };
         self.link.answered(now.wall);
         self.trouble = None;
         self.renew_at_ms = now.mono_ms + u64::from(self.settings.lease_timeout_ms) / 3;
         let (rows, lost) = self.leases.renewed(&call.what, &answer, call.at.mono_ms, call.at.wall);
+        self.extended(call.at, &answer, lost.len(), effects);
         self.session_version += 1;
         self.deck_version += 1;
         if !rows.is_empty() {
@@ -305,6 +322,7 @@ impl Engine {
             }
             (Writing::Sign { request, entries }, Ok(())) => {
                 let count = entries.len();
+                self.outbox.supersede(&entries);
                 for entry in entries {
                     self.signed(now, entry);
                 }
@@ -324,6 +342,7 @@ impl Engine {
             (Writing::Undo { request, keys, too_late }, Ok(())) => {
                 for key in &keys {
                     let Some(pending) = self.outbox.remove(*key) else { continue };
+                    self.outbox.remember_withdrawn(pending.entry.clone(), now.wall);
                     // The lease may have been lost in the meantime; then there is nothing to put back.
                     if self.leases.get(&pending.entry.item.partition).is_some_and(|lease| !lease.giving_back) {
                         self.deck.put_back(pending.place, Outbox::slot(&pending));
@@ -333,6 +352,19 @@ impl Engine {
                 self.outbox_version += 1;
                 self.session_version += 1;
                 effects.push(Effect::Reply(request, Ok(Reply::Undone { withdrawn: keys.len(), too_late })));
+            }
+            (Writing::Mark, Ok(())) if self.link.online => self.send(now, effects),
+            (Writing::Mark, Ok(())) => self.do_not_send(),
+            (Writing::Mark, Err(error)) => {
+                // What the disk does not know was sent could be withdrawn after a crash, although it was.
+                self.do_not_send();
+                self.send_at_ms = now.mono_ms + JOURNAL_RETRY_MS;
+                effects.push(Effect::Record(Record {
+                    event: "journal_failed",
+                    code: None,
+                    item: None,
+                    message: error.to_string(),
+                }));
             }
             (Writing::Undo { request, keys, .. }, Err(error)) => {
                 for key in &keys {

@@ -8,7 +8,9 @@ use countersign_domain::policy::Policy;
 use countersign_domain::sign_off::{COMMENT_CHARS, Decision, SignOff};
 
 use super::{Call, Command, CommandFailure, Draining, Effect, Engine, Now, Reply, RequestId, Writing};
-use crate::port::{DeckItem, Entry, Settled, Stage, Write};
+use crate::outbox::Pending;
+use crate::port::{DeckItem, Entry, Settled, Stage, What, Write, note_step};
+use crate::{FRESH_MS, REFRESH_MS};
 
 /// What is signed with one confirmation.
 struct Confirmation {
@@ -18,31 +20,45 @@ struct Confirmation {
     reason: Option<String>,
     comment: Option<String>,
     hash_total: Digest,
+    policy_version: u32,
 }
 
 impl Engine {
     pub(super) fn command(&mut self, now: Now, request: RequestId, command: Command, effects: &mut Vec<Effect>) {
         let reply = match command {
-            Command::Sign { batch, ids, decision, reason, comment, hash_total } => {
-                match self.entries_to_sign(now, &Confirmation { id: batch, ids, decision, reason, comment, hash_total })
-                {
+            Command::Sign { batch, ids, decision, reason, comment, hash_total, policy_version } => {
+                let confirmation =
+                    Confirmation { id: batch, ids, decision, reason, comment, hash_total, policy_version };
+                match self.entries_to_sign(now, &confirmation) {
                     Ok(entries) => {
                         self.deck.set_signing(entries.iter().map(|entry| entry.item.id), true);
                         self.deck_version += 1;
-                        self.journal(Write::Signed(entries.clone()), Writing::Sign { request, entries }, effects);
+                        let attestation = self.standing.as_ref().map(|standing| standing.policy.attestation.clone());
+                        let write =
+                            Write::Signed { entries: entries.clone(), attestation: attestation.unwrap_or_default() };
+                        self.journal(write, Writing::Sign { request, entries }, effects);
                         return;
                     }
                     Err(failure) => Err(failure),
                 }
             }
             Command::Undo(batch) => {
-                let (keys, too_late) = self.outbox.withdrawable(batch, now.mono_ms);
-                if !keys.is_empty() {
-                    self.journal(Write::Withdrawn(keys.clone()), Writing::Undo { request, keys, too_late }, effects);
-                    return;
+                let in_window = |pending: &Pending| pending.send_after_ms > now.mono_ms;
+                match self.withdraw(request, batch, in_window, effects) {
+                    Some(reply) => Ok(reply),
+                    None => return,
                 }
-                Ok(Reply::Undone { withdrawn: 0, too_late })
             }
+            Command::CancelUnsent(batch) => match self.withdraw(request, batch, |_| true, effects) {
+                Some(reply) => Ok(reply),
+                None => return,
+            },
+            Command::SetFocus { focus, give_back } => self.set_focus(now, focus.as_ref(), give_back, effects),
+            Command::Extend { ttl_ms } => match self.extend(now, request, ttl_ms) {
+                Ok(None) => return,
+                Ok(Some(reply)) => Ok(reply),
+                Err(failure) => Err(failure),
+            },
             Command::Release(ids) => Ok(Reply::Released(self.give_back(&ids))),
             Command::HandOver { ids, to } => match self.hand_over(now, request, &ids, to, effects) {
                 Ok(()) => return,
@@ -51,7 +67,17 @@ impl Engine {
             Command::RetryNow => {
                 self.outbox.hurry(now.mono_ms, false);
                 self.link.try_now(now.mono_ms);
+                // Whoever asks wants to know whether there is a network.
+                self.refresh_at_ms = now.mono_ms;
                 self.outbox_version += 1;
+                Ok(Reply::Done)
+            }
+            Command::Refresh => {
+                // What is older than this may have changed since.
+                let due = self.refresh_at_ms.saturating_sub(REFRESH_MS) + FRESH_MS;
+                if now.mono_ms >= due {
+                    self.refresh_at_ms = now.mono_ms;
+                }
                 Ok(Reply::Done)
             }
             Command::RetryDead(key) => self.retry_dead(now, key, effects),
@@ -63,7 +89,7 @@ impl Engine {
             Command::SignOut => {
                 self.begin_drain(now);
                 if let Some(drain) = &mut self.drain {
-                    drain.signing_out = true;
+                    (drain.signing_out, drain.leaves_nothing) = (true, true);
                 }
                 Ok(Reply::Done)
             }
@@ -76,6 +102,22 @@ impl Engine {
             }
         };
         effects.push(Effect::Reply(request, reply));
+    }
+
+    /// Withdraws what of a batch was never sent and is one of those; the reply comes with the disk's answer, unless there is nothing.
+    fn withdraw(
+        &mut self,
+        request: RequestId,
+        batch: BatchId,
+        which: impl Fn(&Pending) -> bool,
+        effects: &mut Vec<Effect>,
+    ) -> Option<Reply> {
+        let (keys, too_late) = self.outbox.withdrawable(batch, which);
+        if keys.is_empty() {
+            return Some(Reply::Undone { withdrawn: 0, too_late });
+        }
+        self.journal(Write::Withdrawn(keys.clone()), Writing::Undo { request, keys, too_late }, effects);
+        None
     }
 
     /// Checks the whole batch before anything is done with any of it.
@@ -99,31 +141,18 @@ impl Engine {
             ));
         };
         let policy_version = standing.policy_version;
+        if policy_version != batch.policy_version {
+            return Err(failure(
+                "POLICY_CHANGED",
+                "The policy changed while the dialog was open; nothing was signed. Look at the pre-flight again.",
+            ));
+        }
         check_texts(&standing.policy, batch.decision, batch.reason.as_deref(), batch.comment.as_deref())?;
         let chosen: BTreeSet<ExceptionId> = batch.ids.iter().copied().collect();
         if chosen.len() != batch.ids.len() {
             return Err(failure("REPEATED", "An exception is in the selection twice; nothing was signed."));
         }
-        let mut items: Vec<DeckItem> = Vec::with_capacity(chosen.len());
-        let mut missing = Vec::new();
-        for id in &chosen {
-            match self.deck.get(*id) {
-                Some(slot) if !self.deck.is_signing(*id) => items.push(slot.item.clone()),
-                _ => missing.push(id.to_string()),
-            }
-        }
-        if !missing.is_empty() {
-            let shown: Vec<String> = missing.iter().take(5).cloned().collect();
-            return Err(failure(
-                "NOT_IN_DECK",
-                &format!(
-                    "{} of the selected exceptions left the deck since you selected them ({}{}). Nothing was signed; look at the selection again.",
-                    missing.len(),
-                    shown.join(", "),
-                    if missing.len() > shown.len() { ", …" } else { "" }
-                ),
-            ));
-        }
+        let mut items = self.chosen_items(&chosen)?;
         self.check_groups(&items, &chosen)?;
         let total = hash::hash_total(items.iter().map(|item| (item.key.as_str(), item.content)));
         if total != batch.hash_total {
@@ -157,8 +186,11 @@ impl Engine {
                     "This workstation has no confirmed key yet, so that nothing can be signed with it.",
                 ));
             }
-            let ordinal = self.outbox.next_ordinal();
             let offline = !self.link.online;
+            // Refused or withdrawn before, the same decision goes on with its history.
+            let mut steps = self.outbox.steps(key).map(<[_]>::to_vec).unwrap_or_default();
+            note_step(&mut steps, now.wall, What::Signed { offline });
+            let ordinal = self.outbox.next_ordinal();
             entries.push(Entry {
                 ordinal,
                 batch: batch.id,
@@ -170,9 +202,37 @@ impl Engine {
                 problem: None,
                 offline,
                 settled_at: None,
+                may_be_sent: !offline,
+                receipt: None,
+                steps,
             });
         }
         Ok(entries)
+    }
+
+    /// All of them, or which of them are not in the deck.
+    fn chosen_items(&self, chosen: &BTreeSet<ExceptionId>) -> Result<Vec<DeckItem>, CommandFailure> {
+        let mut items: Vec<DeckItem> = Vec::with_capacity(chosen.len());
+        let mut missing = Vec::new();
+        for id in chosen {
+            match self.deck.get(*id) {
+                Some(slot) if !self.deck.is_signing(*id) => items.push(slot.item.clone()),
+                _ => missing.push(id.to_string()),
+            }
+        }
+        if missing.is_empty() {
+            return Ok(items);
+        }
+        let shown: Vec<String> = missing.iter().take(5).cloned().collect();
+        Err(failure(
+            "NOT_IN_DECK",
+            &format!(
+                "{} of the selected exceptions left the deck since you selected them ({}{}). Nothing was signed; look at the selection again.",
+                missing.len(),
+                shown.join(", "),
+                if missing.len() > shown.len() { ", …" } else { "" }
+            ),
+        ))
     }
 
     /// A group is decided whole.
@@ -257,9 +317,22 @@ impl Engine {
         pending.entry.attempts = 0;
         pending.entry.problem = None;
         pending.next_attempt_ms = now.mono_ms;
+        note_step(&mut pending.entry.steps, now.wall, What::Retried);
+        let steps = pending.entry.steps.clone();
         self.outbox_version += 1;
         self.session_version += 1;
-        let settled = Settled { key, stage: Stage::Ready, attempts: 0, answer: None, problem: None, at: now.wall };
+        let at = now.wall;
+        let settled = Settled {
+            key,
+            stage: Stage::Ready,
+            attempts: 0,
+            answer: None,
+            problem: None,
+            at,
+            receipt: None,
+            steps,
+            returned: None,
+        };
         self.settle(vec![settled], effects);
         Ok(Reply::Done)
     }
@@ -283,6 +356,7 @@ impl Engine {
                 unsent_at_start: self.outbox.unanswered(),
                 done: false,
                 signing_out: false,
+                leaves_nothing: false,
             });
         }
         self.outbox.hurry(now.mono_ms, true);
@@ -331,6 +405,6 @@ fn check_texts(
     Ok(())
 }
 
-fn failure(code: &'static str, message: &str) -> CommandFailure {
+pub(super) fn failure(code: &'static str, message: &str) -> CommandFailure {
     CommandFailure { code, message: message.to_owned() }
 }

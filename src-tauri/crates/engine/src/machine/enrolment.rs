@@ -7,8 +7,8 @@ use countersign_domain::seal::Enrolment;
 use countersign_domain::standing::Standing;
 
 use super::{CommandFailure, Effect, Engine, Now, Record, Reply, Writing};
-use crate::RECEIPTS_SHOWN;
 use crate::port::{BacklogError, EnrolmentState, Failure, Problem, Write};
+use crate::{RECEIPTS_SHOWN, STANDING_KEPT_MS};
 
 impl Engine {
     /// Whether a supervisor has confirmed the key that this workstation signs with. If not, what is missing is asked for.
@@ -60,6 +60,14 @@ impl Engine {
             let message = format!("policy {} is in force", standing.policy_version);
             effects.push(Effect::Record(Record { event: "policy_changed", code: None, item: None, message }));
         }
+        if let Some(held) = self.standing.as_mut().filter(|held| says_the_same(held, &standing)) {
+            held.at = standing.at;
+            let written = self.standing_written_at;
+            if written.is_some_and(|at| standing.at.signed_duration_since(at).num_milliseconds() < STANDING_KEPT_MS) {
+                return;
+            }
+        }
+        self.standing_written_at = Some(standing.at);
         self.journal(Write::Standing(Box::new(standing.clone())), Writing::Other, effects);
         self.standing = Some(standing);
         self.session_version += 1;
@@ -128,4 +136,9 @@ impl Engine {
             }
         }
     }
+}
+
+/// Whether nothing but the time is new.
+fn says_the_same(held: &Standing, heard: &Standing) -> bool {
+    *held == Standing { at: held.at, ..heard.clone() }
 }

@@ -1,6 +1,8 @@
 //! What the engine shows of itself.
 
-use countersign_domain::id::{ExceptionId, PartitionKey, WorkstationId};
+use std::collections::BTreeMap;
+
+use countersign_domain::id::{BatchId, ExceptionId, PartitionKey, SignOffKey, WorkstationId};
 use countersign_domain::receipt::Receipt;
 use countersign_domain::settings::Settings;
 use countersign_domain::standing::Standing;
@@ -8,7 +10,7 @@ use countersign_domain::standing::Standing;
 use super::{DrainState, Engine, LinkState, Now};
 use crate::deck::Slot;
 use crate::outbox::{Counts, Pending};
-use crate::port::{DeckItem, Entry, JournalError};
+use crate::port::{BacklogError, DeckItem, Entry, Failure, JournalError, Problem, Step};
 
 /// Fewer decisions say nothing about the one in a hundred that takes longest.
 const DECISIONS_TOLD: usize = 100;
@@ -87,6 +89,26 @@ impl Engine {
     /// The fingerprint of the workstation's key, which a supervisor compares.
     pub fn fingerprint(&self) -> String {
         self.keys.public().fingerprint()
+    }
+
+    /// What was done for a decision, oldest first; `None` if only the journal knows.
+    pub fn steps(&self, key: SignOffKey) -> Option<Vec<Step>> {
+        self.outbox.steps(key).map(<[_]>::to_vec)
+    }
+
+    /// How many decisions of each confirmation were certainly never sent.
+    pub fn unsent(&self) -> BTreeMap<BatchId, usize> {
+        let mut unsent = BTreeMap::new();
+        for pending in self.outbox.entries().filter(|pending| pending.never_sent()) {
+            *unsent.entry(pending.entry.batch).or_default() += 1;
+        }
+        unsent
+    }
+
+    /// Whether nothing more of what the window shows may be kept: the reviewer is leaving this computer, or was made to.
+    pub fn leaves_nothing(&self) -> bool {
+        let revoked = |problem: &BacklogError| problem.failure == Failure::Refused(Problem::Revoked);
+        self.drain.is_some_and(|drain| drain.leaves_nothing) || self.link.problem.as_ref().is_some_and(revoked)
     }
 
     /// The receipts of the latest calls, newest first.

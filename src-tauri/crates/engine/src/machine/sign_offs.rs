@@ -6,8 +6,9 @@ use countersign_domain::sign_off::{Answer, CurrentContent, Outcome};
 
 use super::{DECISION_TIMES, Effect, Engine, Now, Record, SETTLED_REMEMBERED};
 use crate::backoff::delay_ms;
+use crate::deck::Slot;
 use crate::outbox::Pending;
-use crate::port::{BacklogError, Entry, Failure, LeasedItem, Settled, SignOffReply, Stage};
+use crate::port::{BacklogError, DeckItem, Entry, Failure, LeasedItem, Settled, SignOffReply, Stage, What, note_step};
 
 /// The pause after a partition could not be served alone, before the next one's turn: a server that can serve none is not to be
 /// asked for thousands of them at once.
@@ -18,8 +19,6 @@ impl Engine {
     pub(super) fn signed(&mut self, now: Now, entry: Entry) {
         let (place, since_ms) =
             self.deck.take(entry.item.id).map_or((None, now.mono_ms), |(place, slot)| (Some(place), slot.since_ms));
-        // The same decision may have been refused before and still be shown; this one takes its place.
-        self.outbox.remove(entry.sign_off.key);
         // A decision takes from when its item was there and the one before it was made.
         let took_ms = u32::try_from(now.mono_ms.saturating_sub(since_ms.max(self.decided_at_ms))).unwrap_or(u32::MAX);
         self.decided_at_ms = now.mono_ms;
@@ -32,6 +31,7 @@ impl Engine {
             send_after_ms: now.mono_ms + undo_ms,
             next_attempt_ms: now.mono_ms,
             sending: false,
+            sent: false,
             withdrawing: false,
             place,
             since_ms,
@@ -46,21 +46,19 @@ impl Engine {
         effects: &mut Vec<Effect>,
     ) {
         let Some(call) = self.sign_off.take() else { return };
-        for key in &call.what {
-            if let Some(pending) = self.outbox.get_mut(*key) {
-                pending.sending = false;
-            }
-        }
+        self.outbox.not_sending(&call.what, result.as_ref().err().map(|error| error.message.as_str()));
         self.outbox_version += 1;
-        let answers = match result {
+        let (answers, number) = match result {
             Ok(reply) if reply.answers.len() == call.what.len() => {
+                let number = reply.receipt.as_ref().map(|receipt| receipt.receipt);
                 if let Some(receipt) = reply.receipt {
                     self.receipted(now, &call.what, receipt, effects);
                 }
-                reply.answers
+                (reply.answers, number)
             }
             Ok(reply) => {
                 let message = format!("the database answered {} of {} decisions", reply.answers.len(), call.what.len());
+                self.outbox.not_sending(&call.what, Some(&message));
                 return self.sign_off_failed(
                     now,
                     &call.what,
@@ -82,6 +80,9 @@ impl Engine {
             let answer = Answer { now: None, ..answer };
             pending.entry.answer = Some(answer.clone());
             pending.entry.settled_at = Some(now.wall);
+            pending.entry.receipt = number;
+            note_step(&mut pending.entry.steps, now.wall, What::Answered(answer.outcome));
+            let returned = self.returned(now, &pending, answer.outcome);
             settled.push(Settled {
                 key,
                 stage: pending.entry.stage,
@@ -89,6 +90,9 @@ impl Engine {
                 answer: Some(answer.clone()),
                 problem: None,
                 at: now.wall,
+                receipt: number,
+                steps: pending.entry.steps.clone(),
+                returned,
             });
             if accepted {
                 self.remember_settled(&pending.entry);
@@ -107,6 +111,22 @@ impl Engine {
         self.session_version += 1;
         self.deck_version += 1;
         self.settle(settled, effects);
+    }
+
+    /// Puts the exception of a refused decision back where it was, with the note that is returned: it is still to be decided, and
+    /// still this workstation's.
+    fn returned(&mut self, now: Now, pending: &Pending, outcome: Outcome) -> Option<String> {
+        let item = &pending.entry.item;
+        let stands =
+            self.leases.get(&item.partition).is_some_and(|lease| lease.epoch == item.epoch && !lease.giving_back);
+        let elsewhere = self.scoring.contains_key(&item.id) || self.deck.get(item.id).is_some();
+        if !outcome.leaves_undecided() || !stands || elsewhere || self.drain.is_some() {
+            return None;
+        }
+        let note = refused_note(outcome);
+        let item = DeckItem { note: Some(note.clone()), ..item.clone() };
+        self.deck.put_back(pending.place, Slot { item, since_ms: now.mono_ms });
+        Some(note)
     }
 
     fn refused(&mut self, pending: &Pending, answer: &Answer, effects: &mut Vec<Effect>) {
@@ -146,6 +166,7 @@ impl Engine {
             content: hash::content_hash(&current.body),
             body: current.body,
             signatures: 0,
+            due_on: item.due_on,
         };
         effects.push(Effect::Score(vec![leased], self.thresholds()));
     }
@@ -218,6 +239,7 @@ impl Engine {
             let Some(pending) = self.outbox.get_mut(*key) else { continue };
             pending.entry.stage = Stage::Dead;
             pending.entry.problem = Some(error.message.clone());
+            note_step(&mut pending.entry.steps, now.wall, What::GivenUp(error.message.clone()));
             effects.push(record_of("dead", &pending.entry, &error.message));
             let attempts = pending.entry.attempts;
             settled.push(Settled {
@@ -227,6 +249,9 @@ impl Engine {
                 answer: None,
                 problem: Some(error.message.clone()),
                 at: now.wall,
+                receipt: None,
+                steps: pending.entry.steps.clone(),
+                returned: None,
             });
         }
         if !settled.is_empty() {
@@ -234,6 +259,11 @@ impl Engine {
             self.settle(settled, effects);
         }
     }
+}
+
+/// Why an exception is in the deck again after its decision was refused.
+pub(super) fn refused_note(outcome: Outcome) -> String {
+    format!("Refused: {}", outcome.in_brief())
 }
 
 fn record_of(event: &'static str, entry: &Entry, message: &str) -> Effect {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 use countersign_domain::code::Code;
+use countersign_domain::focus::Focus;
 use countersign_domain::id::PartitionKey;
 use countersign_domain::id::{BatchId, Digest, ExceptionId, SignOffKey};
 use countersign_domain::scoring::Thresholds;
@@ -59,9 +60,26 @@ pub enum Command {
         comment: Option<String>,
         /// What the dialog showed.
         hash_total: Digest,
+        /// The policy whose attestation the dialog showed.
+        policy_version: u32,
     },
     /// Withdraw what is still in its undo window.
     Undo(BatchId),
+    /// Withdraw what was certainly never sent, also after the undo window.
+    CancelUnsent(BatchId),
+    /// Fill the deck with something else.
+    SetFocus {
+        /// What is wanted; `None` is everything the reviewer may sign.
+        focus: Option<Focus>,
+        /// Give back what is undecided and outside of it. A partition goes back whole or not at all: of one that stays, what is
+        /// outside leaves the deck, and comes back with a focus that wants it.
+        give_back: bool,
+    },
+    /// Have every lease last so long from now, at most as long as policy allows.
+    Extend {
+        /// How long.
+        ttl_ms: u32,
+    },
     /// Give back the partitions of these exceptions.
     Release(Vec<ExceptionId>),
     /// Hand the partitions of these exceptions to a colleague.
@@ -73,6 +91,8 @@ pub enum Command {
     },
     /// End every wait.
     RetryNow,
+    /// Ask for the policy and the rights in force, unless they were heard of just now.
+    Refresh,
     /// Try a given-up decision again.
     RetryDead(SignOffKey),
     /// Put a refused decision away.
@@ -93,9 +113,15 @@ impl fmt::Debug for Command {
                 write!(f, "Sign({batch:?}: {decision:?} {} exceptions)", ids.len())
             }
             Self::Undo(batch) => write!(f, "Undo({batch:?})"),
+            Self::CancelUnsent(batch) => write!(f, "CancelUnsent({batch:?})"),
+            Self::SetFocus { focus, give_back } => {
+                write!(f, "SetFocus({}, give back: {give_back})", if focus.is_some() { "some" } else { "none" })
+            }
+            Self::Extend { ttl_ms } => write!(f, "Extend({ttl_ms} ms)"),
             Self::Release(ids) => write!(f, "Release({} exceptions)", ids.len()),
             Self::HandOver { ids, to } => write!(f, "HandOver({} exceptions to {to})", ids.len()),
             Self::RetryNow => f.write_str("RetryNow"),
+            Self::Refresh => f.write_str("Refresh"),
             Self::RetryDead(key) => write!(f, "RetryDead({key:?})"),
             Self::Dismiss(key) => write!(f, "Dismiss({key:?})"),
             Self::Drain => f.write_str("Drain"),
@@ -141,8 +167,8 @@ pub enum Effect {
     Enrol(PublicKey),
     /// Lease.
     Lease(LeaseRequest),
-    /// Renew these leases.
-    Renew(Vec<Held>),
+    /// Renew these leases, for so many milliseconds.
+    Renew(Vec<Held>, u32),
     /// Give these leases back.
     Release(Vec<Held>),
     /// Hand these leases to a colleague.
@@ -194,6 +220,22 @@ pub enum Reply {
     },
     /// This many exceptions are given back.
     Released(usize),
+    /// What extending came to.
+    Extended {
+        /// How many leases stand.
+        stand: usize,
+        /// How many were somebody else's by now.
+        lost: usize,
+        /// For how long all of them stand, in milliseconds from `at`; absent with none.
+        granted_ms: Option<u32>,
+        /// When it was asked for, by the workstation's clock.
+        at: DateTime<Utc>,
+    },
+    /// The focus is in force.
+    Focused {
+        /// How many exceptions left the deck.
+        given_back: usize,
+    },
     /// This many partitions are a colleague's now.
     HandedOver(usize),
     /// Done.

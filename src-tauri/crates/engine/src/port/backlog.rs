@@ -3,7 +3,8 @@
 use std::fmt;
 use std::future::Future;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
+use countersign_domain::focus::Focus;
 use countersign_domain::id::{ContentHash, Epoch, ExceptionId, PartitionKey, Seq, WorkstationId};
 use countersign_domain::receipt::Receipt;
 use countersign_domain::redact::Redacted;
@@ -75,6 +76,8 @@ pub struct LeaseRequest {
     pub ttl_ms: u32,
     /// What is held already. A partition that the database knows to be held and that is missing here is handed out anew.
     pub held: Vec<HeldCursor>,
+    /// What is wanted; `None` is everything the reviewer may sign.
+    pub focus: Option<Focus>,
 }
 
 /// A partition that is held after the call.
@@ -111,6 +114,8 @@ pub struct LeasedItem {
     pub body: String,
     /// How many have signed it before.
     pub signatures: u32,
+    /// When it has to be decided.
+    pub due_on: Option<NaiveDate>,
 }
 
 // Without what the exception says.

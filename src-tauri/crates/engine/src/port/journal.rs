@@ -4,6 +4,7 @@ use std::fmt;
 
 use chrono::{DateTime, NaiveDate, Utc};
 use countersign_domain::exception::{Kind, MatchDecision, RoutingTier};
+use countersign_domain::focus::Focus;
 use countersign_domain::id::{BatchId, ContentHash, Epoch, ExceptionId, PartitionKey, Seq, SignOffKey, WorkstationId};
 use countersign_domain::money::Money;
 use countersign_domain::redact::Redacted;
@@ -13,6 +14,8 @@ use countersign_domain::standing::Standing;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use uuid::Uuid;
+
+use super::batch::{Batch, Step};
 
 /// An exception in the deck: what the grid shows, without the content itself.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +58,9 @@ pub struct DeckItem {
     /// The key of the exception that it reverses.
     #[serde(default)]
     pub reverses: Option<String>,
+    /// When it has to be decided.
+    #[serde(default)]
+    pub due_on: Option<NaiveDate>,
     /// What the matching engine said.
     pub match_decision: MatchDecision,
     /// How urgent it is.
@@ -115,6 +121,13 @@ pub struct Entry {
     pub offline: bool,
     /// When it was answered, by the workstation's clock.
     pub settled_at: Option<DateTime<Utc>>,
+    /// As far as the disk knows, it may have been sent. One that was decided online is sent without asking the disk first, so that
+    /// it may have been from the start.
+    pub may_be_sent: bool,
+    /// The database's receipt that covers the answer.
+    pub receipt: Option<i64>,
+    /// What this workstation did for it, oldest first.
+    pub steps: Vec<Step>,
 }
 
 /// A lease as the journal remembers it.
@@ -156,6 +169,13 @@ pub struct Settled {
     pub problem: Option<String>,
     /// When, by the workstation's clock.
     pub at: DateTime<Utc>,
+    /// The database's receipt that covers the answer.
+    pub receipt: Option<i64>,
+    /// What this workstation did for it so far.
+    pub steps: Vec<Step>,
+    /// The note with which the exception of a refused decision stays in the deck; `None` where it leaves it. A journal that has
+    /// forgotten the lease by now forgets the exception too.
+    pub returned: Option<String>,
 }
 
 /// An exception that could not be scored.
@@ -204,16 +224,31 @@ pub enum Write {
     },
     /// Leases that ended: they and their undecided items are forgotten. Decided ones stay until they are settled.
     Dropped(Vec<PartitionKey>),
-    /// Decisions, and nothing else, become durable: all or none.
-    Signed(Vec<Entry>),
-    /// Decisions withdrawn within the undo window: they leave the outbox, their items are in the deck again.
+    /// What fills the deck from now on. Every lease is handed out from its beginning again, so that nothing is left out that the
+    /// focus before did not want.
+    Focus(Option<Focus>),
+    /// Undecided items leave the deck, and their leases stay.
+    Left(Vec<ExceptionId>),
+    /// The decisions of one confirmation, and nothing else, become durable: all or none. Each takes the place of what was refused of
+    /// the same exception with the same content.
+    Signed {
+        /// The decisions.
+        entries: Vec<Entry>,
+        /// What was attested, as it was shown.
+        attestation: String,
+    },
+    /// Decisions that are about to be sent for the first time.
+    Sending(Vec<SignOffKey>),
+    /// Decisions that were never sent are withdrawn: they leave the outbox, their items are in the deck again.
     Withdrawn(Vec<SignOffKey>),
-    /// Answers. An item whose decision was answered leaves the deck; the answer is kept.
+    /// Answers. An item whose decision was answered leaves the deck, unless it is [returned](Settled::returned); the answer is kept.
     Settled(Vec<Settled>),
     /// Refused decisions that the reviewer has seen and put away.
     Dismissed(Vec<SignOffKey>),
     /// Exceptions that could not be scored; they leave the deck.
     DeadLettered(Vec<LocalDeadLetter>),
+    /// What the window keeps of itself; at most [`UI_STATE_BYTES`](super::UI_STATE_BYTES).
+    UiState(String),
     /// The reviewer signs out: leases, the deck, answered decisions and dead letters are forgotten, and nothing of them stays in the
     /// file. Unanswered and given-up decisions stay, with their items. It can be repeated, and is when it fails: the rows may be
     /// gone by then, and only their traces left.
@@ -228,11 +263,15 @@ impl fmt::Debug for Write {
             Self::Standing(standing) => write!(f, "Standing({})", standing.policy_version),
             Self::Leased { leases, items } => write!(f, "Leased({} leases, {} items)", leases.len(), items.len()),
             Self::Dropped(partitions) => write!(f, "Dropped({partitions:?})"),
-            Self::Signed(entries) => write!(f, "Signed({entries:?})"),
+            Self::Focus(focus) => write!(f, "Focus({})", if focus.is_some() { "some" } else { "none" }),
+            Self::Left(ids) => write!(f, "Left({ids:?})"),
+            Self::Signed { entries, .. } => write!(f, "Signed({entries:?})"),
+            Self::Sending(keys) => write!(f, "Sending({keys:?})"),
             Self::Withdrawn(keys) => write!(f, "Withdrawn({keys:?})"),
             Self::Settled(settled) => write!(f, "Settled({settled:?})"),
             Self::Dismissed(keys) => write!(f, "Dismissed({keys:?})"),
             Self::DeadLettered(letters) => write!(f, "DeadLettered({letters:?})"),
+            Self::UiState(state) => write!(f, "UiState({:?})", Redacted(state)),
             Self::Cleared => f.write_str("Cleared"),
         }
     }
@@ -253,6 +292,8 @@ pub struct Restored {
     pub last_ordinal: u64,
     /// Policy and rights as they were last heard of.
     pub standing: Option<Standing>,
+    /// What fills the deck.
+    pub focus: Option<Focus>,
 }
 
 /// What kind of trouble a journal has.
@@ -311,4 +352,19 @@ pub trait Journal: Send {
 
     /// The content of an exception that is in the deck or was decided and is not settled yet.
     fn body(&mut self, id: ExceptionId) -> Result<Option<String>, JournalError>;
+
+    /// Version and content of an exception before it changed, while the changed one is here.
+    fn previous(&mut self, id: ExceptionId) -> Result<Option<(u32, String)>, JournalError>;
+
+    /// One decision, answered or not.
+    fn entry(&mut self, key: SignOffKey) -> Result<Option<Entry>, JournalError>;
+
+    /// The latest confirmations, newest first; at most [`BATCHES_TOLD`](super::BATCHES_TOLD). One of which some decisions are forgotten is not told of.
+    fn batches(&mut self) -> Result<Vec<Batch>, JournalError>;
+
+    /// A confirmation with its decisions in their order, answered ones included and withdrawn ones not.
+    fn batch(&mut self, id: BatchId) -> Result<Option<(Batch, Vec<Entry>)>, JournalError>;
+
+    /// What the window kept of itself.
+    fn ui_state(&mut self) -> Result<Option<String>, JournalError>;
 }

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use countersign_domain::focus::Focus;
 use countersign_engine::port::{DeckItem, Entry, Journal as _, LocalDeadLetter, Stage, Write};
 use uuid::Uuid;
 
@@ -54,6 +55,14 @@ fn day() -> Vec<Write> {
         settled.problem = Some(sung("problem"));
         settled
     };
+    // Another version of what is there: the one before is kept.
+    let changed = |n| {
+        let body = format!("{} again", canary_body(n));
+        let mut item = canary_item(n);
+        (item.version, item.content) = (2, countersign_domain::hash::content_hash(&body));
+        (item, body)
+    };
+    let focus = Focus { counterparties: vec![sung("counterparty")], ..Focus::default() };
     let letter = LocalDeadLetter {
         id: countersign_domain::id::ExceptionId(GROUP + 150),
         version: 1,
@@ -65,15 +74,18 @@ fn day() -> Vec<Write> {
     vec![
         Write::Bind { installation: Uuid::from_u128(1), reviewer: sung("reviewer") },
         Write::Leased { leases: (0..=GROUP / 10).map(lease).collect(), items },
-        Write::Signed((1..=GROUP).map(canary_entry).collect()),
-        Write::Signed((GROUP + 1..=GROUP + 100).map(canary_entry).collect()),
+        Write::Signed { entries: (1..=GROUP).map(canary_entry).collect(), attestation: sung("attestation") },
+        signing((GROUP + 1..=GROUP + 100).map(canary_entry).collect()),
         Write::Withdrawn((GROUP + 50..=GROUP + 100).map(key).collect()),
         Write::Settled((1..=2_000).map(refused).collect()),
         Write::Dismissed((1..=1_000).map(key).collect()),
+        Write::Leased { leases: Vec::new(), items: (GROUP + 160..=GROUP + 190).map(changed).collect() },
+        Write::Focus(Some(focus)),
+        Write::UiState(sung("half a comment")),
         Write::DeadLettered(vec![letter]),
         Write::Dropped((0..100).map(partition).collect()),
         Write::Cleared,
-        Write::Signed((GROUP + 101..=GROUP + 120).map(canary_entry).collect()),
+        signing((GROUP + 101..=GROUP + 120).map(canary_entry).collect()),
     ]
 }
 
@@ -118,7 +130,7 @@ fn assert_silent_directory(directory: &Path, when: &str) {
 fn nothing_that_was_written_can_be_read_without_the_key() {
     let steps = day().len();
     // After the big group, in the middle of the day, and at its end.
-    for killed_after in [2, 7, steps - 1] {
+    for killed_after in [2, 10, steps - 1] {
         let place = place();
         let directory = place.path.parent().expect("a directory").to_owned();
         let temporary = tempfile::tempdir().expect("a temporary directory");

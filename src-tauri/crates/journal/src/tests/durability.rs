@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-use countersign_engine::port::{Journal as _, Stage, Write};
+use countersign_engine::port::{Journal as _, Stage};
 
 use super::fixture::*;
 use crate::SqliteJournal;
@@ -65,7 +65,7 @@ fn signs_until_it_is_killed() {
     let mut first = 1;
     while first < LAST {
         let last = first + batch - 1;
-        journal.write(&Write::Signed(entries(first..=last))).expect("it is signed");
+        journal.write(&signing(entries(first..=last))).expect("it is signed");
         println!("signed {last}");
         first = last + 1;
         if batch >= 5_000 {
@@ -80,7 +80,7 @@ fn signs_until_it_is_killed() {
 fn five_thousand_decisions_are_one_durable_write() {
     let place = place();
     let mut journal = place.open();
-    let write = Write::Signed(entries(1..=5_000));
+    let write = signing(entries(1..=5_000));
     let start = Instant::now();
     journal.write(&write).expect("it is signed");
     println!("5,000 decisions signed in {:?}", start.elapsed());
@@ -110,7 +110,7 @@ fn a_kill_at_any_moment_leaves_whole_batches_and_all_that_were_told() {
         let count = i64::try_from(kept.len()).expect("few");
         assert!(count >= last && count % batch == 0, "{last} were told, {count} kept, in batches of {batch}");
         assert_eq!(kept, entries(1..=count));
-        apply(&mut journal, [Write::Signed(entries(count + 1..=count + 1))]);
+        apply(&mut journal, [signing(entries(count + 1..=count + 1))]);
         assert!(outbox(&mut journal).iter().all(|(_, stage)| *stage == Stage::Ready));
     }
 }

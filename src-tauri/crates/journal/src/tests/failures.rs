@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 
 use countersign_domain::id::ExceptionId;
-use countersign_engine::port::{Journal as _, JournalFault, Stage, Write};
+use countersign_engine::port::{Journal as _, JournalFault, Stage};
 use rusqlite::ffi;
 
 use super::fixture::*;
@@ -13,7 +13,7 @@ use crate::error::{Cause, fault_of, fault_of_io};
 fn a_batch_with_one_bad_decision_leaves_nothing() {
     let place = place();
     let mut journal = place.open();
-    apply(&mut journal, [leased(), Write::Signed(vec![entry(20)])]);
+    apply(&mut journal, [leased(), signing(vec![entry(20)])]);
     let before = restored(&mut journal);
     let mut same_key = entry(20);
     same_key.ordinal = 21;
@@ -24,12 +24,12 @@ fn a_batch_with_one_bad_decision_leaves_nothing() {
     for last in [same_key, same_ordinal, too_exact] {
         let mut batch = entries(1..=19);
         batch.push(last);
-        let error = journal.write(&Write::Signed(batch)).expect_err("the last one is bad");
+        let error = journal.write(&signing(batch)).expect_err("the last one is bad");
         assert!(error.operation == "sign" && error.message.contains("nothing was signed"), "{error}");
         assert_eq!(restored(&mut journal), before);
         assert!(journal.connection.is_autocommit());
     }
-    apply(&mut journal, [Write::Signed(entries(1..=19))]);
+    apply(&mut journal, [signing(entries(1..=19))]);
     assert_eq!(outbox(&mut journal).len(), 20);
 }
 
@@ -37,7 +37,7 @@ fn a_batch_with_one_bad_decision_leaves_nothing() {
 fn a_full_disk_is_told_before_anything_is_called_signed_and_the_next_write_works() {
     let place = place();
     let mut journal = place.open();
-    apply(&mut journal, [leased(), Write::Signed(entries(1..=5))]);
+    apply(&mut journal, [leased(), signing(entries(1..=5))]);
     let before = restored(&mut journal);
     let pages: i64 = journal.connection.pragma_query_value(None, "page_count", |row| row.get(0)).expect("it reads");
     let limit = |journal: &crate::SqliteJournal, pages: i64| {
@@ -48,7 +48,7 @@ fn a_full_disk_is_told_before_anything_is_called_signed_and_the_next_write_works
     };
 
     limit(&journal, pages + 20);
-    let error = journal.write(&Write::Signed(entries(6..=5_000))).expect_err("there is no room for so many");
+    let error = journal.write(&signing(entries(6..=5_000))).expect_err("there is no room for so many");
     assert_eq!(error.fault, JournalFault::Full);
     assert!(
         error.to_string().starts_with("sign: the disk is full: nothing was signed; free space and sign again"),
@@ -58,7 +58,7 @@ fn a_full_disk_is_told_before_anything_is_called_signed_and_the_next_write_works
     assert_eq!(restored(&mut journal), before);
 
     limit(&journal, 1_000_000);
-    apply(&mut journal, [Write::Signed(entries(6..=5_000))]);
+    apply(&mut journal, [signing(entries(6..=5_000))]);
     drop(journal);
     assert_eq!(outbox(&mut place.open()).len(), 5_000);
 }
@@ -122,7 +122,7 @@ fn a_failed_disk_is_asked_whether_it_is_full() {
 fn a_row_that_does_not_read_is_damage() {
     let place = place();
     let mut journal = place.open();
-    apply(&mut journal, [leased(), Write::Signed(entries(1..=1))]);
+    apply(&mut journal, [leased(), signing(entries(1..=1))]);
     journal.connection.execute("UPDATE outbox SET item = '{\"id\":1}'", []).expect("it writes");
     let error = journal.restore().expect_err("an item has more fields");
     assert_eq!(error.fault, JournalFault::Corrupt);

@@ -12,7 +12,7 @@ use countersign_domain::money::Money;
 use countersign_domain::scoring::{Route, Suggestion};
 use countersign_domain::seal::Seal;
 use countersign_domain::sign_off::{Answer, Decision, Outcome, SignOff};
-use countersign_engine::port::{DeckItem, Entry, Journal as _, LeaseRow, Restored, Settled, Stage, Write};
+use countersign_engine::port::{DeckItem, Entry, Journal as _, LeaseRow, Restored, Settled, Stage, Step, What, Write};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use tempfile::TempDir;
@@ -75,8 +75,11 @@ pub(crate) fn plaintext(path: &Path, writes: impl IntoIterator<Item = Write>) {
     // As the first layout had it.
     connection
         .execute_batch(
-            "DROP INDEX outbox_dismissed; ALTER TABLE outbox DROP COLUMN policy_version; ALTER TABLE outbox DROP COLUMN seal; \
-             ALTER TABLE identity DROP COLUMN standing; PRAGMA user_version = 1",
+            "DROP INDEX outbox_dismissed; DROP INDEX outbox_refused; ALTER TABLE outbox DROP COLUMN policy_version; ALTER TABLE outbox DROP COLUMN seal; \
+             ALTER TABLE identity DROP COLUMN standing; ALTER TABLE identity DROP COLUMN focus; \
+             DROP INDEX outbox_batch; DROP TABLE confirmation; DROP TABLE superseded; DROP TABLE previous; DROP TABLE ui_state; \
+             ALTER TABLE outbox DROP COLUMN may_be_sent; ALTER TABLE outbox DROP COLUMN receipt; \
+             ALTER TABLE outbox DROP COLUMN steps; PRAGMA user_version = 1",
         )
         .expect("it is taken back");
 }
@@ -114,6 +117,7 @@ pub(crate) fn item(n: i64) -> DeckItem {
         prepared_by: vec!["prep-01".to_owned()],
         signatures: 0,
         reverses: None,
+        due_on: None,
         match_decision: MatchDecision::Partial,
         tier: RoutingTier::Priority,
         trace_id: Uuid::from_u128(99),
@@ -160,7 +164,17 @@ pub(crate) fn entry(n: i64) -> Entry {
         problem: None,
         offline: n % 2 == 1,
         settled_at: None,
+        may_be_sent: n % 2 == 0,
+        receipt: None,
+        steps: vec![Step { at: time(n), what: What::Signed { offline: n % 2 == 1 } }],
     }
+}
+
+/// What every confirmation here attests.
+pub(crate) const ATTESTATION: &str = "I have looked at all of it.";
+
+pub(crate) fn signing(entries: Vec<Entry>) -> Write {
+    Write::Signed { entries, attestation: ATTESTATION.to_owned() }
 }
 
 pub(crate) fn entries(range: std::ops::RangeInclusive<i64>) -> Vec<Entry> {
@@ -184,6 +198,9 @@ pub(crate) fn answered(n: i64, stage: Stage, outcome: Option<Outcome>) -> Settle
         answer: outcome.map(|outcome| Answer { outcome, first_outcome: None, other: None, now: None }),
         problem: (stage == Stage::Dead).then(|| "five transient errors".to_owned()),
         at: time(1_000_000 + n),
+        receipt: outcome.map(|_| 70 + n % 2),
+        steps: entry(n).steps,
+        returned: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use countersign_engine::port::{JournalFault, Stage, Write};
+use countersign_engine::port::{JournalFault, Stage};
 
 use super::fixture::*;
 use crate::{JournalKey, SqliteJournal, file};
@@ -23,7 +23,7 @@ fn a_key_prints_nothing() {
 fn a_journal_opens_with_its_key_alone_and_another_key_touches_nothing() {
     let place = place();
     let mut journal = place.open();
-    apply(&mut journal, [leased(), Write::Signed(entries(1..=20))]);
+    apply(&mut journal, [leased(), signing(entries(1..=20))]);
     drop(journal);
     // Once closed well, once with the latest decisions in the log, as a crash leaves it.
     for in_log in [false, true] {
@@ -32,7 +32,7 @@ fn a_journal_opens_with_its_key_alone_and_another_key_touches_nothing() {
             let no_checkpoint = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
             journal.connection.set_db_config(no_checkpoint, true).expect("a known option");
             let mut journal = journal;
-            apply(&mut journal, [Write::Signed(entries(21..=29))]);
+            apply(&mut journal, [signing(entries(21..=29))]);
             drop(journal);
             assert!(fs::metadata(file::beside(&place.path, "-wal")).expect("a log").len() > 0);
         }
@@ -100,7 +100,7 @@ fn only_what_is_encrypted_needs_a_key_that_was_made_before() {
 fn a_page_that_changed_is_damage() {
     let place = place();
     let mut journal = place.open();
-    apply(&mut journal, [leased(), Write::Signed(entries(1..=29)), settle(1..=29, Stage::Refused, REFUSED)]);
+    apply(&mut journal, [leased(), signing(entries(1..=29)), settle(1..=29, Stage::Refused, REFUSED)]);
     drop(journal);
     let whole = fs::read(&place.path).expect("it reads");
     for page in 1..whole.len() / 4_096 {

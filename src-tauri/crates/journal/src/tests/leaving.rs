@@ -23,7 +23,7 @@ fn one_of_each(journal: &mut SqliteJournal) {
         [
             Write::Bind { installation: Uuid::from_u128(1), reviewer: "alice".to_owned() },
             leased(),
-            Write::Signed(entries(1..=4)),
+            signing(entries(1..=4)),
             Write::Settled(vec![
                 answered(1, Stage::Committed, Some(countersign_domain::sign_off::Outcome::Committed)),
                 answered(2, Stage::Refused, Some(REFUSED)),
@@ -76,7 +76,7 @@ fn dismissed_refusals_and_dead_letters_have_bounds() {
     apply(
         &mut journal,
         [
-            Write::Signed(entries(1..=last + 1)),
+            signing(entries(1..=last + 1)),
             settle(1..=last + 1, Stage::Refused, REFUSED),
             Write::Dismissed((1..=last).map(key).collect()),
         ],
@@ -155,7 +155,7 @@ fn a_journal_is_destroyed_only_with_an_export_of_exactly_what_is_in_it() {
     let mut journal = place.open();
     one_of_each(&mut journal);
     let old = journal.export_outbox(&mut Vec::new()).expect("it is written").sha256;
-    apply(&mut journal, [Write::Signed(vec![entry(5)])]);
+    apply(&mut journal, [signing(vec![entry(5)])]);
     for acknowledged in [None, Some(Digest([0; 32])), Some(old)] {
         let error = journal.destroy(acknowledged).expect_err("that is not what is in it");
         assert!(error.message.contains("3 unanswered") && error.message.contains("nothing was deleted"), "{error}");
@@ -174,7 +174,7 @@ fn a_journal_is_destroyed_only_with_an_export_of_exactly_what_is_in_it() {
 fn without_unanswered_decisions_nothing_needs_to_be_acknowledged() {
     let place = place();
     let mut journal = place.open();
-    apply(&mut journal, [leased(), Write::Signed(entries(1..=2)), settle(1..=2, Stage::Refused, REFUSED)]);
+    apply(&mut journal, [leased(), signing(entries(1..=2)), settle(1..=2, Stage::Refused, REFUSED)]);
     journal.destroy(None).expect("everything is answered");
     assert!(files(&place.path).is_empty());
 }

@@ -23,7 +23,7 @@ fn everything_comes_back_after_a_restart_as_it_was() {
             Write::Bind { installation, reviewer: "alice".to_owned() },
             Write::Bind { installation, reviewer: "alice".to_owned() },
             leased(),
-            Write::Signed(vec![entry(11), rejected.clone()]),
+            signing(vec![entry(11), rejected.clone()]),
         ],
     );
     let before = restored(&mut journal);
@@ -78,11 +78,11 @@ fn amounts_keep_every_digit_and_the_currency_its_decimals() {
 fn a_withdrawn_decision_leaves_the_outbox_and_can_be_made_again() {
     let place = place();
     let mut journal = place.open();
-    apply(&mut journal, [leased(), Write::Signed(entries(1..=3)), Write::Withdrawn(vec![key(2), key(3)])]);
+    apply(&mut journal, [leased(), signing(entries(1..=3)), Write::Withdrawn(vec![key(2), key(3)])]);
     assert_eq!(outbox(&mut journal), [(1, Stage::Ready)]);
     assert!(deck(&mut journal).starts_with(&[2, 3, 4]));
     assert_eq!(restored(&mut journal).last_ordinal, 3, "an ordinal is never given twice");
-    apply(&mut journal, [Write::Signed(vec![entry(2)])]);
+    apply(&mut journal, [signing(vec![entry(2)])]);
     assert_eq!(outbox(&mut journal), [(1, Stage::Ready), (2, Stage::Ready)]);
 }
 
@@ -90,7 +90,7 @@ fn a_withdrawn_decision_leaves_the_outbox_and_can_be_made_again() {
 fn a_decision_withdrawn_after_its_lease_ended_is_forgotten() {
     let place = place();
     let mut journal = place.open();
-    apply(&mut journal, [leased(), Write::Signed(vec![entry(1), entry(11)]), Write::Dropped(vec![partition(0)])]);
+    apply(&mut journal, [leased(), signing(vec![entry(1), entry(11)]), Write::Dropped(vec![partition(0)])]);
     assert_eq!(journal.body(ExceptionId(1)), Ok(Some(body(1))), "a decided one outlives its lease");
     assert!(deck(&mut journal).iter().all(|id| *id >= 10));
     apply(&mut journal, [Write::Withdrawn(vec![key(1), key(11)])]);
@@ -102,7 +102,7 @@ fn a_decision_withdrawn_after_its_lease_ended_is_forgotten() {
 fn an_answered_decision_cannot_be_withdrawn() {
     let place = place();
     let mut journal = place.open();
-    apply(&mut journal, [leased(), Write::Signed(entries(1..=2)), settle(2..=2, Stage::Committed, Outcome::Committed)]);
+    apply(&mut journal, [leased(), signing(entries(1..=2)), settle(2..=2, Stage::Committed, Outcome::Committed)]);
     let error = journal.write(&Write::Withdrawn(vec![key(1), key(2)])).expect_err("the second one is committed");
     assert!(error.message.contains("nothing was withdrawn"), "{error}");
     assert_eq!(outbox(&mut journal), [(1, Stage::Ready), (2, Stage::Committed)]);
@@ -119,7 +119,7 @@ fn an_answer_takes_the_item_out_of_the_deck_and_stays() {
         &mut journal,
         [
             leased(),
-            Write::Signed(entries(1..=4)),
+            signing(entries(1..=4)),
             Write::Settled(vec![
                 answered(1, Stage::Committed, Some(Outcome::Duplicate)),
                 Settled { answer: Some(conflict.clone()), ..answered(2, Stage::Refused, None) },
@@ -177,7 +177,7 @@ fn the_first_answer_stands() {
         &mut journal,
         [
             leased(),
-            Write::Signed(entries(1..=1)),
+            signing(entries(1..=1)),
             settle(1..=1, Stage::Committed, Outcome::Committed),
             settle(1..=1, Stage::Refused, Outcome::AlreadyDecided),
             settle(9..=9, Stage::Committed, Outcome::Committed),
@@ -200,14 +200,14 @@ fn a_refused_decision_can_be_made_again_on_the_same_content() {
         &mut journal,
         [
             leased(),
-            Write::Signed(entries(1..=1)),
+            signing(entries(1..=1)),
             settle(1..=1, Stage::Refused, Outcome::LeaseSuperseded),
             leased(),
-            Write::Signed(vec![again(2)]),
+            signing(vec![again(2)]),
         ],
     );
     assert_eq!(outbox(&mut journal), [(2, Stage::Ready)]);
-    let error = journal.write(&Write::Signed(vec![again(3)])).expect_err("this one is waiting for its answer");
+    let error = journal.write(&signing(vec![again(3)])).expect_err("this one is waiting for its answer");
     assert!(error.message.contains("key-1 was signed before"), "{error}");
 }
 
@@ -215,7 +215,7 @@ fn a_refused_decision_can_be_made_again_on_the_same_content() {
 fn a_signed_item_that_is_leased_again_stays_signed_unless_its_content_changed() {
     let place = place();
     let mut journal = place.open();
-    apply(&mut journal, [leased(), Write::Signed(entries(1..=2))]);
+    apply(&mut journal, [leased(), signing(entries(1..=2))]);
     let mut newer = item(2);
     newer.content = content_hash("newer");
     newer.version = 2;
@@ -255,13 +255,14 @@ fn only_the_latest_accepted_decisions_are_shown_and_kept() {
     let place = place();
     let mut journal = place.open();
     let last = i64::from(ACCEPTED_KEPT) + 3;
-    apply(&mut journal, [Write::Signed(entries(1..=last)), settle(1..=last, Stage::Committed, Outcome::Committed)]);
+    apply(&mut journal, [signing(entries(1..=last)), settle(1..=last, Stage::Committed, Outcome::Committed)]);
     let shown = outbox(&mut journal);
     assert_eq!((shown.len(), shown.last()), (500, Some(&(20_003, Stage::Committed))));
     let mut kept = Vec::new();
     journal.for_each_entry(|entry| kept.push(entry.ordinal)).expect("the journal reads");
     assert_eq!((kept.len(), kept[0]), (20_000, 4), "the oldest are forgotten");
     assert_eq!(restored(&mut journal).last_ordinal, 20_003);
+    assert_eq!(journal.batches(), Ok(Vec::new()), "what is left of the confirmation would not add up");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use countersign_domain::id::WorkstationId;
-use countersign_engine::port::{Journal as _, JournalError, JournalFault, Stage, Write};
+use countersign_engine::port::{Journal as _, JournalError, JournalFault, Stage};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use uuid::Uuid;
@@ -53,7 +53,7 @@ fn the_connection_is_as_durable_as_it_has_to_be() {
         ("checkpoint_fullfsync", "1"),
         ("foreign_keys", "1"),
         ("trusted_schema", "0"),
-        ("user_version", "3"),
+        ("user_version", "5"),
         ("secure_delete", "1"),
         ("temp_store", "2"),
         ("application_id", "1129531214"),
@@ -99,9 +99,9 @@ fn a_newer_journal_is_refused_and_not_touched() {
         let newer = stranger(&place.path);
         newer
             .execute_batch(if in_log {
-                "PRAGMA user_version = 5"
+                "PRAGMA user_version = 6"
             } else {
-                "PRAGMA user_version = 4; PRAGMA wal_checkpoint(TRUNCATE)"
+                "PRAGMA user_version = 6; PRAGMA wal_checkpoint(TRUNCATE)"
             })
             .expect("it writes");
         drop(newer);
@@ -134,7 +134,7 @@ fn the_file_of_another_application_is_refused_and_not_touched() {
 fn a_damaged_journal_is_refused_not_touched_and_set_aside_whole() {
     let place = place();
     let mut journal = place.open();
-    apply(&mut journal, [leased(), Write::Signed(entries(1..=20))]);
+    apply(&mut journal, [leased(), signing(entries(1..=20))]);
     drop(journal);
     let whole = fs::read(&place.path).expect("it reads");
     let mut torn = whole.clone();
@@ -190,7 +190,7 @@ fn what_a_crash_left_of_making_a_journal_is_no_obstacle() {
         fs::write(file::beside(&place.path, suffix), b"half of it").expect("it writes");
     }
     let mut journal = place.open();
-    apply(&mut journal, [leased(), Write::Signed(entries(1..=1))]);
+    apply(&mut journal, [leased(), signing(entries(1..=1))]);
     assert_eq!(outbox(&mut journal), [(1, Stage::Ready)]);
     assert!(!file::beside(&place.path, ".new").exists());
     journal.restore().expect("it reads");

@@ -17,6 +17,8 @@ pub struct Backlog {
     pub items: u32,
     /// Who prepared all of it, and is therefore shut out of it.
     pub preparer: String,
+    /// The currency of all of it, one of two decimal places.
+    pub currency: &'static str,
     /// Whether each arrival has its audit record. A claim reads none, and a million take their time.
     pub audited: bool,
 }
@@ -24,7 +26,7 @@ pub struct Backlog {
 impl Backlog {
     /// So many partitions of so many items, prepared by nobody who signs.
     pub fn of(partitions: u32, items: u32) -> Self {
-        Self { prefix: "entity", partitions, items, preparer: "preparer".to_owned(), audited: true }
+        Self { prefix: "entity", partitions, items, preparer: "preparer".to_owned(), currency: "USD", audited: true }
     }
 
     /// The key of a partition, from 1. Their order is that of the numbers.
@@ -49,6 +51,7 @@ impl Backlog {
         let accepted = gate::judge(line.as_bytes()).ok().context("the pattern of an arrival passes no gate")?;
         Ok(accepted
             .body
+            .replace("\"USD\"", &format!("\"{}\"", self.currency))
             .replace(&source_hash.to_string(), "@source@")
             .replace(&arrival.key(), "@key@")
             .replace("1234567.89", "@amount@")
@@ -74,22 +77,24 @@ pub async fn fill(connection: &mut PgConnection, backlog: &Backlog) -> anyhow::R
              SELECT m.*, encode(sha256(convert_to(m.hashed, 'UTF8')), 'hex') AS source_hash FROM made m
          )
          INSERT INTO countersign.exception (partition_key, seq, idempotency_key, kind, match_decision, routing_tier, ledger_entity,
-             currency, variance_amount, prepared_by, trace_id, correlation_id, source_hash, submitted_at, arrived_at, content_hash, business_date, barred)
-         SELECT w.partition_key, w.seq, w.key, 'recon_break', 'PARTIAL', 'standard', w.partition_key, 'USD', w.amount::numeric, ARRAY[$5],
+             currency, variance_amount, prepared_by, trace_id, correlation_id, source_hash, submitted_at, arrived_at, content_hash, business_date, barred,
+             counterparty, due_on)
+         SELECT w.partition_key, w.seq, w.key, 'recon_break', 'PARTIAL', 'standard', w.partition_key, $6, w.amount::numeric, ARRAY[$5],
                 w.trace, w.trace, w.source_hash, '2026-10-05T00:10:03Z', now(), sha256(convert_to({BODY}, 'UTF8')),
-                '2026-10-05', ARRAY(SELECT x FROM unnest(ARRAY[lower($5), lower(session_user)]) AS x ORDER BY x)
+                '2026-10-05', ARRAY(SELECT x FROM unnest(ARRAY[lower($5), lower(session_user)]) AS x ORDER BY x),
+                $4::jsonb ->> 'counterparty', date '2026-10-05' + countersign.due_days((countersign.policy()).document, 'standard')
          FROM worded w ORDER BY w.p, w.seq"
     );
-    run(connection, &exceptions, backlog.prefix, partitions, items, &pattern, &backlog.preparer).await?;
+    run(connection, &exceptions, backlog, &pattern).await?;
     let contents = format!(
         "WITH worded AS (
              SELECT e.id, e.content_hash, e.idempotency_key AS key, e.partition_key, e.variance_amount::text AS amount, e.trace_id AS trace, e.source_hash
-             FROM countersign.exception e WHERE e.partition_key BETWEEN $1 || '-' AND $1 || '-9' AND $2 > 0 AND $3 > 0 AND $5 = ANY (e.prepared_by)
+             FROM countersign.exception e WHERE e.partition_key BETWEEN $1 || '-' AND $1 || '-9' AND $2 > 0 AND $3 > 0 AND $5 = ANY (e.prepared_by) AND e.currency = $6
          )
          INSERT INTO countersign.exception_content (exception_id, version, content_hash, body, arrived_at)
          SELECT w.id, 1, w.content_hash, {BODY}, now() FROM worded w ORDER BY w.id"
     );
-    run(connection, &contents, backlog.prefix, partitions, items, &pattern, &backlog.preparer).await?;
+    run(connection, &contents, backlog, &pattern).await?;
     if backlog.audited {
         sqlx::query(
             "INSERT INTO countersign.audit_event (partition_key, chain_seq, at, event, actor, exception_id, trace_id, source_hash,
@@ -129,21 +134,14 @@ pub async fn fill(connection: &mut PgConnection, backlog: &Backlog) -> anyhow::R
 const BODY: &str = "replace(replace(replace(replace(replace($4, '@source@', w.source_hash), '@key@', w.key), '@partition@', w.partition_key),
                         '@amount@', w.amount), '@trace@', w.trace::text)";
 
-async fn run(
-    connection: &mut PgConnection,
-    sql: &str,
-    prefix: &str,
-    partitions: i32,
-    items: i32,
-    pattern: &str,
-    preparer: &str,
-) -> anyhow::Result<()> {
+async fn run(connection: &mut PgConnection, sql: &str, backlog: &Backlog, pattern: &str) -> anyhow::Result<()> {
     sqlx::query(sqlx::AssertSqlSafe(sql.to_owned()))
-        .bind(prefix)
-        .bind(partitions)
-        .bind(items)
+        .bind(backlog.prefix)
+        .bind(i32::try_from(backlog.partitions)?)
+        .bind(i32::try_from(backlog.items)?)
         .bind(pattern)
-        .bind(preparer)
+        .bind(&backlog.preparer)
+        .bind(backlog.currency)
         .execute(connection)
         .await
         .context("fill the backlog")?;
@@ -159,6 +157,11 @@ mod tests {
         SELECT to_jsonb(e) - 'id' - 'arrived_at' - 'resolved_at' || jsonb_build_object('body', c.body, 'hash', c.content_hash, 'v', c.version)
         FROM countersign.exception e JOIN countersign.exception_content c ON c.exception_id = e.id ORDER BY e.partition_key, e.seq";
     const PARTITIONS: &str = "SELECT to_jsonb(p) - 'chain_head' FROM countersign.partition p ORDER BY p.partition_key";
+
+    const LINES: &str = "
+        SELECT to_jsonb(l) - 'class' || jsonb_build_object('said', t.pending) FROM countersign.pending_line l
+        CROSS JOIN LATERAL (SELECT sum(d.pending) AS pending FROM countersign.backlog_delta d WHERE d.class = l.class) AS t
+        ORDER BY l.partition_key, l.line";
 
     #[tokio::test]
     async fn a_filled_backlog_has_the_rows_that_enqueueing_it_would_have_written() {
@@ -176,7 +179,7 @@ mod tests {
             assert_eq!(&gate::judge(body.as_bytes()).expect("a filled body passes its gates").body, body);
         }
         assert!(enqueued.enqueue(&bodies).await.unwrap().iter().all(|outcome| outcome == "ENQUEUED"));
-        for sql in [ROWS, PARTITIONS] {
+        for sql in [ROWS, PARTITIONS, LINES] {
             assert_eq!(texts(&filled, sql).await, texts(&enqueued, sql).await);
         }
         let sql = "SELECT count(*) FROM countersign.audit_event WHERE partition_key <> ''";

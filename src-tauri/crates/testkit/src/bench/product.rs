@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use countersign_backlog::PgBacklog;
+use countersign_domain::focus::Focus;
 use countersign_domain::id::WorkstationId;
 use countersign_domain::sign_off::{Outcome, SignOff};
 use countersign_engine::port::{Backlog as _, Held, HeldCursor, Hello, LeaseReply, LeaseRequest};
@@ -28,7 +29,7 @@ impl Product {
     }
 
     pub(crate) async fn lease(&self, want: u32, held: Vec<HeldCursor>) -> anyhow::Result<(Duration, LeaseReply)> {
-        lease(&self.backlog, self.workstation, want, held).await
+        lease(&self.backlog, self.workstation, want, held, None).await
     }
 
     pub(crate) async fn sign_off(&self, decisions: &[SignOff]) -> anyhow::Result<Duration> {
@@ -57,8 +58,9 @@ pub(crate) async fn lease(
     workstation: WorkstationId,
     want: u32,
     held: Vec<HeldCursor>,
+    focus: Option<Focus>,
 ) -> anyhow::Result<(Duration, LeaseReply)> {
-    let request = LeaseRequest { want, room: want, empty: true, ttl_ms: TTL_MS, held };
+    let request = LeaseRequest { want, room: want, empty: true, ttl_ms: TTL_MS, held, focus };
     let began = Instant::now();
     let reply = backlog.lease(workstation, &request).await?;
     let took = began.elapsed();

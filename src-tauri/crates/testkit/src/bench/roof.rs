@@ -61,6 +61,7 @@ impl Roof {
                 content: content.ok_or_else(|| anyhow::anyhow!("a hash has 32 bytes"))?,
                 body: row.try_get("body")?,
                 signatures: 0,
+                due_on: None,
             });
         }
         let took = began.elapsed();

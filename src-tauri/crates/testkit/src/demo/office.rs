@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use countersign_admin::enqueue::{EnqueueReport, enqueue_reader};
-use countersign_admin::{Database, migrate, reviewer};
+use countersign_admin::{Database, attach, migrate, reviewer};
 use secrecy::SecretString;
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
@@ -40,7 +40,7 @@ pub struct Office {
 }
 
 impl Office {
-    /// Starts PostgreSQL, migrates, adds reviewers and takes the input in.
+    /// Starts PostgreSQL, migrates, adds reviewers and takes the input in, with the pictures beside it.
     pub async fn open(input: &Path, reviewers: usize) -> anyhow::Result<Self> {
         anyhow::ensure!((1..=64).contains(&reviewers), "expected 1 to 64 workstations, not {reviewers}");
         let file = tokio::fs::File::open(input).await.with_context(|| format!("open {}", input.display()))?;
@@ -61,6 +61,10 @@ impl Office {
         let origin =
             input.file_name().map_or_else(|| input.display().to_string(), |name| name.to_string_lossy().into_owned());
         let enqueued = enqueue_reader(&database, BufReader::new(file), &origin).await?;
+        let pictures = input.with_file_name("pictures").join("manifest.tsv");
+        if pictures.exists() {
+            attach::attach(&database, &attach::manifest(&pictures).await?).await?;
+        }
         let owner = PgPoolOptions::new().max_connections(3).connect(&url).await.context("connect as the owner")?;
         Ok(Self { postgres, owner, reviewers: known, enqueued, input: input.to_owned() })
     }

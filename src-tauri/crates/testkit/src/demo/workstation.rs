@@ -151,6 +151,19 @@ async fn sign(station: &StationHandle<PgBacklog>, most: usize, random: &mut ChaC
     let deck: Vec<DeckItem> = station
         .look(|engine, _| engine.deck().filter(|(_, signing)| !signing).map(|(slot, _)| slot.item.clone()).collect())
         .await?;
+    let refused = |engine: &countersign_engine::Engine, _| {
+        let refused = engine.outbox().filter(|pending| pending.entry.stage == Stage::Refused);
+        let back = refused.filter_map(|pending| engine.deck_item(pending.entry.item.id).map(|item| (pending, item)));
+        let same = back.filter(|(pending, item)| item.content == pending.entry.sign_off.content);
+        same.map(|(_, item)| item.partition.clone()).collect::<BTreeSet<_>>()
+    };
+    // It is not this reviewer's to sign: somebody else has it next.
+    let refused = station.look(refused).await?;
+    let (refused, deck): (Vec<DeckItem>, Vec<DeckItem>) =
+        deck.into_iter().partition(|item| refused.contains(&item.partition));
+    if !refused.is_empty() {
+        let _released = station.command(Command::Release(refused.iter().map(|item| item.id).collect())).await?;
+    }
     let mut chosen: Vec<&DeckItem> = Vec::new();
     let mut groups = BTreeSet::new();
     for item in &deck {
@@ -177,6 +190,8 @@ async fn sign(station: &StationHandle<PgBacklog>, most: usize, random: &mut ChaC
         if batch.is_empty() {
             continue;
         }
+        let policy_version =
+            station.look(|engine, _| engine.standing().map_or(0, |standing| standing.policy_version)).await?;
         let command = Command::Sign {
             batch: BatchId(Uuid::from_u128(random.random())),
             ids: batch.iter().map(|item| item.id).collect(),
@@ -184,6 +199,7 @@ async fn sign(station: &StationHandle<PgBacklog>, most: usize, random: &mut ChaC
             reason: (decision == Decision::Reject).then(|| "OTHER".to_owned()),
             comment: (decision == Decision::Reject).then(|| format!("decided {}", Utc::now().date_naive())),
             hash_total: hash::hash_total(batch.iter().map(|item| (item.key.as_str(), item.content))),
+            policy_version,
         };
         match station.command(command).await? {
             Ok(Reply::Signed { count }) => signed += count,
@@ -192,7 +208,8 @@ async fn sign(station: &StationHandle<PgBacklog>, most: usize, random: &mut ChaC
             Err(failure)
                 if failure.code == "NOT_IN_DECK"
                     || failure.code == "SELECTION_CHANGED"
-                    || failure.code == "SPLIT_GROUP" => {}
+                    || failure.code == "SPLIT_GROUP"
+                    || failure.code == "POLICY_CHANGED" => {}
             Err(failure) => anyhow::bail!("{}: {}", failure.code, failure.message),
         }
     }

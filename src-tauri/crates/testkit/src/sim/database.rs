@@ -1,7 +1,9 @@
 //! The database's two protocols, simulated: a model to test workstations against, and to be held against the real one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use countersign_domain::exception::{Kind, RoutingTier};
+use countersign_domain::focus::{Focus, Seen};
 use countersign_domain::gate;
 use countersign_domain::hash;
 use countersign_domain::id::{ContentHash, Epoch, ExceptionId, PartitionKey, Seq, SignOffKey, WorkstationId};
@@ -14,6 +16,9 @@ use uuid::Uuid;
 use chrono::{DateTime, Utc};
 
 use crate::enrolment::sealed;
+
+/// The longest lease, in milliseconds; a longer one is cut to it.
+const LONGEST_MS: u32 = 3_600_000;
 
 /// One exception.
 #[derive(Debug, Clone)]
@@ -32,6 +37,10 @@ pub struct Item {
     content: ContentHash,
     seen: Vec<ContentHash>,
     variance: Money,
+    entity: String,
+    kind: Kind,
+    tier: RoutingTier,
+    counterparty: String,
     /// Who gave the first of two approvals.
     pub first_by: Option<String>,
     /// Who decided what, when.
@@ -62,12 +71,16 @@ pub struct Database {
     by_key: BTreeMap<String, ExceptionId>,
     partitions: BTreeMap<PartitionKey, Partition>,
     sign_offs: BTreeMap<SignOffKey, Accepted>,
+    /// Every decision that ever arrived, whatever became of it.
+    received: BTreeSet<(SignOffKey, DateTime<Utc>)>,
     effects: u64,
     receipts: i64,
     /// Where each reviewer works: the workstation that leased last.
     desks: BTreeMap<String, WorkstationId>,
     /// From this absolute variance on, two people have to approve.
     pub two_from: Option<rust_decimal::Decimal>,
+    /// The largest absolute variance that anybody may decide now.
+    pub largest: Option<rust_decimal::Decimal>,
     /// How many effects were written for each exception; never more than one.
     pub effect_counts: BTreeMap<ExceptionId, u32>,
 }
@@ -110,6 +123,10 @@ impl Database {
             content: hash::content_hash(body),
             seen: vec![hash::content_hash(body)],
             variance: content.variance,
+            entity: content.ledger_entity,
+            kind: content.kind,
+            tier: content.routing_tier,
+            counterparty: content.counterparty,
             first_by: None,
             decided: None,
             effect: None,
@@ -127,6 +144,11 @@ impl Database {
     /// Accepted sign-offs by key: their exception and first outcome.
     pub fn accepted(&self) -> impl Iterator<Item = (SignOffKey, ExceptionId)> {
         self.sign_offs.iter().map(|(key, accepted)| (*key, accepted.sign_off.exception))
+    }
+
+    /// Whether a decision ever arrived.
+    pub fn has_received(&self, key: SignOffKey, decided_at: DateTime<Utc>) -> bool {
+        self.received.contains(&(key, decided_at))
     }
 
     /// Partitions under a lease now.
@@ -161,15 +183,49 @@ impl Database {
 
     fn signable(&self, id: ExceptionId, person: &str) -> bool {
         let item = &self.items[&id];
-        item.decided.is_none() && !self.shut_out(item, person)
+        item.decided.is_none() && !self.shut_out(item, person) && !self.over_limit(item)
     }
 
-    fn hand_out(&self, key: &PartitionKey, after: Seq, want: usize, person: &str) -> (Vec<ExceptionId>, bool) {
+    fn over_limit(&self, item: &Item) -> bool {
+        self.largest.is_some_and(|largest| item.variance.amount.abs() > largest)
+    }
+
+    /// Whether a focus wants it: a group is wanted whole if any of it is.
+    fn wanted(&self, id: ExceptionId, focus: Option<&Focus>) -> bool {
+        let Some(focus) = focus else { return true };
+        let item = &self.items[&id];
+        let holds = |item: &Item| {
+            focus.holds(Seen {
+                entity: &item.entity,
+                kind: item.kind,
+                tier: item.tier,
+                counterparty: &item.counterparty,
+                variance: item.variance,
+                due_on: None,
+            })
+        };
+        let in_group = |other: &Item| {
+            item.group.is_some()
+                && other.group == item.group
+                && other.place.0 == item.place.0
+                && other.decided.is_none()
+        };
+        holds(item) || self.items.values().any(|other| in_group(other) && holds(other))
+    }
+
+    fn hand_out(
+        &self,
+        key: &PartitionKey,
+        after: Seq,
+        want: usize,
+        person: &str,
+        focus: Option<&Focus>,
+    ) -> (Vec<ExceptionId>, bool) {
         let open: Vec<ExceptionId> = self.partitions[key]
             .items
             .iter()
             .copied()
-            .filter(|id| self.items[id].place.1 > after && self.signable(*id, person))
+            .filter(|id| self.items[id].place.1 > after && self.signable(*id, person) && self.wanted(*id, focus))
             .collect();
         // Groups of generated arrivals are contiguous; one that the limit falls into goes whole.
         let mut end = want.min(open.len());
@@ -207,13 +263,16 @@ impl Database {
         for key in own {
             let after =
                 request.held.iter().find(|cursor| cursor.partition == key).map_or(Seq(0), |cursor| cursor.after);
-            self.append(&mut reply, &mut left, now_ms, &key, after, person);
+            self.append(&mut reply, &mut left, now_ms, &key, after, person, request.focus.as_ref());
         }
         let free: Vec<PartitionKey> = self
             .partitions
             .iter()
             .filter(|(_, partition)| {
-                partition.lease_until_ms.is_none() && partition.items.iter().any(|id| self.signable(*id, person))
+                partition.lease_until_ms.is_none() && {
+                    let wanted = |id| self.signable(id, person) && self.wanted(id, request.focus.as_ref());
+                    partition.items.iter().any(|id| wanted(*id))
+                }
             })
             .map(|(key, _)| key.clone())
             .collect();
@@ -224,12 +283,13 @@ impl Database {
             let partition = self.partitions.get_mut(&key).expect("just listed");
             partition.epoch += 1;
             partition.holder = Some((workstation, person.to_owned()));
-            partition.lease_until_ms = Some(now_ms + u64::from(request.ttl_ms));
-            self.append(&mut reply, &mut left, now_ms, &key, Seq(0), person);
+            partition.lease_until_ms = Some(now_ms + u64::from(request.ttl_ms.min(LONGEST_MS)));
+            self.append(&mut reply, &mut left, now_ms, &key, Seq(0), person, request.focus.as_ref());
         }
         reply
     }
 
+    #[expect(clippy::too_many_arguments, reason = "a lease call has as many parts")]
     fn append(
         &self,
         reply: &mut LeaseReply,
@@ -238,8 +298,9 @@ impl Database {
         key: &PartitionKey,
         after: Seq,
         person: &str,
+        focus: Option<&Focus>,
     ) {
-        let (ids, more) = self.hand_out(key, after, *left, person);
+        let (ids, more) = self.hand_out(key, after, *left, person, focus);
         *left = left.saturating_sub(ids.len());
         let partition = &self.partitions[key];
         let epoch = Epoch(partition.epoch);
@@ -263,6 +324,7 @@ impl Database {
                 content: item.content,
                 body: item.body.clone(),
                 signatures: item.first_by.is_some().into(),
+                due_on: None,
             }
         }));
     }
@@ -286,6 +348,7 @@ impl Database {
         held: &[Held],
         ttl_ms: u32,
     ) -> Vec<Renewed> {
+        let ttl_ms = ttl_ms.min(LONGEST_MS);
         let standing: Vec<Held> = held.iter().filter(|held| self.stands(workstation, person, held)).cloned().collect();
         for held in &standing {
             self.partitions.get_mut(&held.partition).expect("it stands").lease_until_ms =
@@ -336,6 +399,7 @@ impl Database {
         person: &str,
         sign_offs: &[SignOff],
     ) -> SignOffReply {
+        self.received.extend(sign_offs.iter().map(|sign_off| (sign_off.key, sign_off.decided_at)));
         let mut answers: Vec<Answer> =
             sign_offs.iter().map(|sign_off| self.decide(wall, workstation, person, sign_off)).collect();
         // Effects follow once the whole call is decided.
@@ -450,6 +514,9 @@ impl Database {
         if item.content != sign_off.content {
             let now = Some(CurrentContent { version: item.version, body: item.body.clone() });
             return Answer { now, ..plain(Outcome::StaleVersion) };
+        }
+        if self.over_limit(item) {
+            return plain(Outcome::OverLimit);
         }
         let first = item.first_by.is_none()
             && sign_off.decision == Decision::Approve

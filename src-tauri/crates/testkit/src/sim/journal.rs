@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use countersign_domain::id::{ExceptionId, PartitionKey, SignOffKey, WorkstationId};
+use countersign_domain::focus::Focus;
+use countersign_domain::id::{BatchId, ExceptionId, PartitionKey, Seq, SignOffKey, WorkstationId};
+use countersign_domain::sign_off::Outcome;
 use countersign_domain::standing::Standing;
 use countersign_engine::port::{
-    DeckItem, Entry, Identity, Journal, JournalError, JournalFault, LeaseRow, Restored, Settled, Stage, Write,
+    Batch, DeckItem, Entry, Identity, Journal, JournalError, JournalFault, LeaseRow, Restored, Settled, Stage, Write,
 };
 
 /// What is on the disk.
@@ -17,6 +19,9 @@ struct Disk {
     deck: BTreeMap<ExceptionId, (DeckItem, String)>,
     outbox: BTreeMap<SignOffKey, Entry>,
     standing: Option<Standing>,
+    focus: Option<Focus>,
+    previous: BTreeMap<ExceptionId, (PartitionKey, u32, String)>,
+    ui_state: Option<String>,
     /// Outlives the entries that had the ordinals.
     last_ordinal: u64,
     /// The next writes fail as if the disk were full.
@@ -37,6 +42,9 @@ impl MemoryJournal {
             deck: BTreeMap::new(),
             outbox: BTreeMap::new(),
             standing: None,
+            focus: None,
+            previous: BTreeMap::new(),
+            ui_state: None,
             last_ordinal: 0,
             full: false,
         })))
@@ -74,6 +82,7 @@ impl Journal for MemoryJournal {
             last_ordinal: disk.last_ordinal,
             outbox,
             standing: disk.standing.clone(),
+            focus: disk.focus.clone(),
         })
     }
 
@@ -91,19 +100,36 @@ impl Journal for MemoryJournal {
             Write::Standing(standing) => disk.standing = Some(standing.as_ref().clone()),
             Write::Leased { leases, items } => {
                 disk.leases.extend(leases.iter().map(|row| (row.partition.clone(), row.clone())));
-                disk.deck.extend(items.iter().map(|(item, body)| (item.id, (item.clone(), body.clone()))));
+                for (item, body) in items {
+                    keep_previous(&mut disk, item.id, |old| old.content != item.content);
+                    disk.deck.insert(item.id, (item.clone(), body.clone()));
+                }
             }
             Write::Dropped(partitions) => {
-                let decided: Vec<ExceptionId> = disk
-                    .outbox
-                    .values()
-                    .filter(|entry| matches!(entry.stage, Stage::Ready | Stage::Dead))
-                    .map(|entry| entry.item.id)
-                    .collect();
+                let decided = decided(&disk);
                 disk.leases.retain(|partition, _| !partitions.contains(partition));
                 disk.deck.retain(|id, (item, _)| decided.contains(id) || !partitions.contains(&item.partition));
+                let Disk { previous, deck, .. } = &mut *disk;
+                previous.retain(|id, (partition, ..)| deck.contains_key(id) || !partitions.contains(partition));
             }
-            Write::Signed(entries) => {
+            Write::Focus(focus) => {
+                disk.focus.clone_from(focus);
+                disk.leases.values_mut().for_each(|row| (row.after, row.more) = (Seq(0), true));
+            }
+            Write::Left(ids) => {
+                let decided = decided(&disk);
+                for id in ids.iter().filter(|id| !decided.contains(id)) {
+                    disk.deck.remove(id);
+                    disk.previous.remove(id);
+                }
+            }
+            Write::Sending(keys) => keys.iter().for_each(|key| {
+                if let Some(entry) = disk.outbox.get_mut(key) {
+                    entry.may_be_sent = true;
+                }
+            }),
+            Write::UiState(state) => disk.ui_state = Some(state.clone()),
+            Write::Signed { entries, .. } => {
                 if let Some(taken) = entries
                     .iter()
                     .find(|entry| disk.outbox.get(&entry.sign_off.key).is_some_and(|old| old.stage != Stage::Refused))
@@ -111,6 +137,12 @@ impl Journal for MemoryJournal {
                     let message = format!("the key {} is taken", taken.sign_off.key.0);
                     return Err(JournalError { operation: "sign", fault: JournalFault::Io, message });
                 }
+                disk.outbox.retain(|_, old| {
+                    let about = |new: &Entry| {
+                        new.sign_off.exception == old.sign_off.exception && new.sign_off.content == old.sign_off.content
+                    };
+                    old.stage != Stage::Refused || !entries.iter().any(about)
+                });
                 disk.last_ordinal = entries.iter().map(|entry| entry.ordinal).fold(disk.last_ordinal, u64::max);
                 disk.outbox.extend(entries.iter().map(|entry| (entry.sign_off.key, entry.clone())));
             }
@@ -123,6 +155,8 @@ impl Journal for MemoryJournal {
             Write::Cleared => {
                 disk.leases.clear();
                 disk.deck.clear();
+                disk.previous.clear();
+                (disk.focus, disk.ui_state) = (None, None);
                 disk.outbox.retain(|_, entry| matches!(entry.stage, Stage::Ready | Stage::Dead));
             }
         }
@@ -131,6 +165,39 @@ impl Journal for MemoryJournal {
 
     fn body(&mut self, id: ExceptionId) -> Result<Option<String>, JournalError> {
         Ok(self.disk().deck.get(&id).map(|(_, body)| body.clone()))
+    }
+
+    fn previous(&mut self, id: ExceptionId) -> Result<Option<(u32, String)>, JournalError> {
+        Ok(self.disk().previous.get(&id).map(|(_, version, body)| (*version, body.clone())))
+    }
+
+    fn entry(&mut self, key: SignOffKey) -> Result<Option<Entry>, JournalError> {
+        Ok(self.disk().outbox.get(&key).cloned())
+    }
+
+    /// No simulated day looks back.
+    fn batches(&mut self) -> Result<Vec<Batch>, JournalError> {
+        Ok(Vec::new())
+    }
+
+    fn batch(&mut self, _id: BatchId) -> Result<Option<(Batch, Vec<Entry>)>, JournalError> {
+        Ok(None)
+    }
+
+    fn ui_state(&mut self) -> Result<Option<String>, JournalError> {
+        Ok(self.disk().ui_state.clone())
+    }
+}
+
+fn decided(disk: &Disk) -> Vec<ExceptionId> {
+    let unanswered = disk.outbox.values().filter(|entry| matches!(entry.stage, Stage::Ready | Stage::Dead));
+    unanswered.map(|entry| entry.item.id).collect()
+}
+
+fn keep_previous(disk: &mut Disk, id: ExceptionId, which: impl FnOnce(&DeckItem) -> bool) {
+    if let Some((old, body)) = disk.deck.get(&id).filter(|(old, _)| which(old)) {
+        let kept = (old.partition.clone(), old.version, body.clone());
+        disk.previous.insert(id, kept);
     }
 }
 
@@ -141,7 +208,19 @@ fn settle(disk: &mut Disk, settled: &Settled) {
     entry.answer.clone_from(&settled.answer);
     entry.problem.clone_from(&settled.problem);
     let id = entry.item.id;
-    if matches!(settled.stage, Stage::Committed | Stage::Refused) {
+    entry.receipt = settled.receipt;
+    entry.steps.clone_from(&settled.steps);
+    if let Some(note) = &settled.returned
+        && let Some((item, _)) = disk.deck.get_mut(&id)
+        && disk.leases.get(&item.partition).is_some_and(|lease| lease.epoch == item.epoch)
+    {
+        item.note = Some(note.clone());
+    } else if matches!(settled.stage, Stage::Committed | Stage::Refused) {
+        if settled.answer.as_ref().is_some_and(|answer| answer.outcome == Outcome::StaleVersion) {
+            keep_previous(disk, id, |_| true);
+        } else {
+            disk.previous.remove(&id);
+        }
         disk.deck.remove(&id);
     }
 }

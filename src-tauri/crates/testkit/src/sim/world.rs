@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use chrono::{DateTime, Utc};
 use countersign_domain::id::{BatchId, SignOffKey, WorkstationId};
 use countersign_domain::settings::Settings;
-use countersign_engine::port::{BacklogError, Failure, Journal, Welcome};
+use countersign_engine::port::{BacklogError, Failure, Journal, Welcome, Write};
 use countersign_engine::{Effect, Engine, Event, Now, RequestId, Scored, deck_item};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -58,6 +58,16 @@ pub struct DayReport {
     pub lost_calls: usize,
     /// Corrections from upstream.
     pub corrections: usize,
+    /// Decisions withdrawn, within the undo window and after it.
+    pub withdrawn: usize,
+    /// Of these, how many after it.
+    pub cancelled: usize,
+    /// Changes of a focus.
+    pub focused: usize,
+    /// Leases that an extension made longer.
+    pub extended: usize,
+    /// Refused exceptions that were in the deck with their note, and still were after a crash.
+    pub returned: usize,
 }
 
 #[derive(Debug)]
@@ -73,6 +83,8 @@ enum What {
     DiskFull(usize, bool),
     Correction,
     Arrivals,
+    /// What people may sign changes.
+    Limit,
 }
 
 struct Station {
@@ -87,6 +99,7 @@ struct Station {
     lossy: bool,
     last_request: u64,
     signing: BTreeMap<RequestId, BatchId>,
+    cancelling: BTreeSet<RequestId>,
     batches: Vec<BatchId>,
 }
 
@@ -103,6 +116,9 @@ struct World {
     arrived: u64,
     crash_ms: u64,
     promised: BTreeSet<SignOffKey>,
+    /// Decisions that were withdrawn: the database has not seen them, and never does.
+    withdrawn: BTreeSet<(SignOffKey, DateTime<Utc>)>,
+    sent_although_withdrawn: bool,
     report: DayReport,
     healing: bool,
 }
@@ -147,6 +163,8 @@ impl World {
             arrived: 0,
             crash_ms: 0,
             promised: BTreeSet::new(),
+            withdrawn: BTreeSet::new(),
+            sent_although_withdrawn: false,
             report: DayReport::default(),
             healing: false,
             day,
@@ -174,6 +192,7 @@ impl World {
                 lossy: true,
                 last_request: 0,
                 signing: BTreeMap::new(),
+                cancelling: BTreeSet::new(),
                 batches: Vec::new(),
             });
             world.at(1, What::Wakeup(index, 0));
@@ -188,6 +207,7 @@ impl World {
             }
         }
         world.at(600_000, What::Correction);
+        world.at(900_000, What::Limit);
         world
     }
 
@@ -263,6 +283,7 @@ impl World {
             What::Crash(index) => {
                 self.report.crashes += 1;
                 let engine = self.engine(&self.stations[index].journal.clone());
+                self.stays_refused(index, &engine)?;
                 let station = &mut self.stations[index];
                 station.engine = engine;
                 station.life += 1;
@@ -299,6 +320,13 @@ impl World {
                 }
                 Ok(())
             }
+            What::Limit => {
+                let most = (!self.healing).then(|| self.random.random_range(1..60));
+                self.database.largest = most.filter(|most| *most < 40).map(rust_decimal::Decimal::from);
+                let next = self.random.random_range(300_000..1_500_000);
+                self.at(next, What::Limit);
+                Ok(())
+            }
             What::Correction => {
                 let number = self.random.random_range(0..self.arrived.max(1));
                 *self.revisions.entry(number).or_insert(1) += 1;
@@ -312,11 +340,32 @@ impl World {
         }
     }
 
+    /// What came back refused is in the deck of the next start with its note, as far as it is on the disk.
+    fn stays_refused(&mut self, index: usize, next: &Engine) -> Result<(), String> {
+        let refused = |note: &Option<String>| note.as_ref().is_some_and(|note| note.starts_with("Refused"));
+        for (slot, _) in self.stations[index].engine.deck().filter(|(slot, _)| refused(&slot.item.note)) {
+            match next.deck_item(slot.item.id).filter(|item| item.content == slot.item.content) {
+                Some(item) if item.note != slot.item.note => {
+                    return Err(format!(
+                        "seed {}: {} is back after a crash with {:?} for {:?}",
+                        self.day.seed, item.key, item.note, slot.item.note
+                    ));
+                }
+                Some(_) => self.report.returned += 1,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
     fn step(&mut self, index: usize, event: Event) -> Result<(), String> {
         let now = self.now_of(index);
         let effects = self.stations[index].engine.step(now, event);
         for effect in effects {
             self.effect(index, effect);
+        }
+        if self.sent_although_withdrawn {
+            return Err(format!("seed {}: a decision was withdrawn that the database saw", self.day.seed));
         }
         let defects = self.stations[index].engine.lost_tasks();
         if let Some(defect) = defects.first() {
@@ -326,7 +375,9 @@ impl World {
             ));
         }
         let station = &self.stations[index];
-        let bound = station.engine.settings().queue_maxsize as usize + 3;
+        // What is refused comes back whatever else has come meanwhile.
+        let returned = station.engine.deck().filter(|(slot, _)| slot.item.note.is_some()).count();
+        let bound = station.engine.settings().queue_maxsize as usize + 3 + returned;
         if station.engine.deck().count() > bound {
             return Err(format!("seed {}: the deck of workstation {index} is over its bound", self.day.seed));
         }
@@ -359,7 +410,11 @@ impl World {
                 self.at(3, What::Engine(index, life, Box::new(Event::Scored(scored))));
             }
             Effect::Journal(token, write) => {
+                let decisions = self.withdrawn_by(index, &write);
                 let result = self.stations[index].journal.write(&write);
+                if result.is_ok() {
+                    self.note_withdrawn(decisions);
+                }
                 // One after the other, as a disk does; what is durable may still be lost on its way to the engine.
                 let free_ms = self.stations[index].disk_free_ms.max(self.now_ms) + self.random.random_range(1..100);
                 self.stations[index].disk_free_ms = free_ms;
@@ -374,13 +429,27 @@ impl World {
             Effect::Hello
             | Effect::Enrol(_)
             | Effect::Lease(_)
-            | Effect::Renew(_)
+            | Effect::Renew(..)
             | Effect::Release(_)
             | Effect::HandOver(..)
             | Effect::SignOff(_) => {
                 self.call(index, effect);
             }
         }
+    }
+
+    /// The decisions that a change of the journal withdraws.
+    fn withdrawn_by(&self, index: usize, write: &Write) -> Vec<(SignOffKey, DateTime<Utc>)> {
+        let Write::Withdrawn(keys) = write else { return Vec::new() };
+        let entries = self.stations[index].journal.entries();
+        let decisions = entries.iter().map(|entry| (entry.sign_off.key, entry.sign_off.decided_at));
+        decisions.filter(|(key, _)| keys.contains(key)).collect()
+    }
+
+    fn note_withdrawn(&mut self, decisions: Vec<(SignOffKey, DateTime<Utc>)>) {
+        self.report.withdrawn += decisions.len();
+        self.sent_although_withdrawn |= decisions.iter().any(|(key, at)| self.database.has_received(*key, *at));
+        self.withdrawn.extend(decisions);
     }
 
     /// A call to the database: it, or its answer, may get lost, and either way the workstation cannot tell.
@@ -415,11 +484,15 @@ impl World {
             Effect::Lease(request) => {
                 answered!(Event::Leased, database.lease(now_ms, workstation, &reviewer, &request))
             }
-            Effect::Renew(held) => {
+            Effect::Renew(held, ttl_ms) => {
                 answered!(Event::Renewed, database.renew(now_ms, workstation, &reviewer, &held, ttl_ms))
             }
             Effect::Release(held) => answered!(Event::Released, database.release(workstation, &reviewer, &held)),
             Effect::SignOff(sign_offs) => {
+                if happened {
+                    self.sent_although_withdrawn |=
+                        sign_offs.iter().any(|sent| self.withdrawn.contains(&(sent.key, sent.decided_at)));
+                }
                 answered!(Event::SignedOff, database.sign_off(wall, workstation, &reviewer, &sign_offs))
             }
             Effect::HandOver(held, to) => {

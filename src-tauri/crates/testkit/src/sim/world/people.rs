@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use countersign_domain::focus::Focus;
 use countersign_domain::hash;
 use countersign_domain::id::{BatchId, ExceptionId, SignOffKey};
 use countersign_domain::sign_off::Decision;
@@ -34,6 +35,20 @@ impl World {
                 .outbox()
                 .find(|pending| pending.entry.stage == Stage::Refused)
                 .map(|pending| Command::Dismiss(pending.entry.sign_off.key)),
+            6 | 7 => {
+                // What was made in an earlier life is withdrawn too, if it is sure that it was not sent.
+                let batches: BTreeSet<BatchId> =
+                    self.stations[index].engine.outbox().map(|pending| pending.entry.batch).collect();
+                batches.into_iter().next().map(Command::CancelUnsent)
+            }
+            8 => Some(self.refocus(index)),
+            10 => {
+                // Somebody else may sign it.
+                let deck = self.stations[index].engine.deck();
+                let returned = deck.map(|(slot, _)| &slot.item).find(|item| item.note.is_some());
+                returned.map(|item| Command::Release(vec![item.id]))
+            }
+            9 if !self.healing => Some(Command::Extend { ttl_ms: self.random.random_range(60_000..7_200_000) }),
             5 if !self.healing => {
                 let ids: Vec<ExceptionId> =
                     self.stations[index].engine.deck().map(|(slot, _)| slot.item.id).take(1).collect();
@@ -46,10 +61,27 @@ impl World {
         let station = &mut self.stations[index];
         station.last_request += 1;
         let request = RequestId(station.last_request);
+        if let Command::CancelUnsent(_) = &command {
+            station.cancelling.insert(request);
+        }
         if let Command::Sign { batch, .. } = &command {
             station.signing.insert(request, *batch);
         }
         self.step(index, Event::Command(request, command))
+    }
+
+    /// They want something else in the deck; in the end, everything.
+    fn refocus(&mut self, index: usize) -> Command {
+        let some = self.stations[index].engine.deck().next().map(|(slot, _)| slot.item.clone());
+        let focus = some.filter(|_| !self.healing && self.random.random_range(0..4) > 0).map(|item| {
+            let amount = item.variance.amount.abs();
+            match self.random.random_range(0..3) {
+                0 => Focus { amount_from: Some(amount), ..Focus::default() },
+                1 => Focus { amount_to: Some(amount), at_most: Some(5), ..Focus::default() },
+                _ => Focus { tiers: vec![item.tier], counterparties: vec![item.counterparty], ..Focus::default() },
+            }
+        });
+        Command::SetFocus { focus, give_back: self.random.random_range(0..2) == 0 }
     }
 
     fn choose(&mut self, index: usize) -> Command {
@@ -82,6 +114,7 @@ impl World {
             reason: (decision == Decision::Reject).then(|| "OTHER".to_owned()),
             comment: None,
             hash_total: hash::hash_total(chosen.iter().map(|item| (item.key.as_str(), item.content))),
+            policy_version: 1,
         }
     }
 
@@ -105,7 +138,12 @@ impl World {
                     self.promised.extend(keys);
                 }
             }
-            Ok(Reply::Undone { .. }) => {
+            Ok(Reply::Focused { .. }) => self.report.focused += 1,
+            Ok(Reply::Extended { stand, .. }) => self.report.extended += stand,
+            Ok(Reply::Undone { withdrawn, .. }) => {
+                if self.stations[index].cancelling.remove(&request) {
+                    self.report.cancelled += withdrawn;
+                }
                 let kept: BTreeSet<SignOffKey> =
                     self.stations[index].journal.entries().iter().map(|entry| entry.sign_off.key).collect();
                 let reviewer = &self.stations[index].reviewer;
