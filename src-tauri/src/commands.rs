@@ -1,12 +1,20 @@
 //! What the window may ask for. A command translates and calls; it decides nothing.
 
+pub(crate) mod batches;
+pub(crate) mod connection;
+pub(crate) mod files;
+pub(crate) mod focus;
+pub(crate) mod reading;
+pub(crate) mod settings;
+
 use std::sync::Arc;
 
 use countersign_domain::id::{BatchId, Digest, ExceptionId, SignOffKey};
 use countersign_engine::{Command, Reply};
 use countersign_wire::{
-    CommandError, DecisionChoice, DeckView, DetailView, ExportView, HandOverReply, OutboxView, PreflightView, Profile,
-    ReceiptRow, RemovedReply, SelectionTotals, SessionView, SignReceipt, SignRequest, UndoReply,
+    CommandError, CurrencyTotal, DecisionChoice, DeckView, DetailView, ExportView, HandOverReply, OutboxView,
+    PreflightView, Profile, ReceiptRow, RemovedReply, SelectionTotals, SessionView, SignReceipt, SignRequest,
+    TypedTotal, UndoReply,
 };
 use secrecy::SecretString;
 use tauri::ipc::Response;
@@ -50,12 +58,13 @@ pub(crate) async fn connect(
 pub(crate) async fn deck(here: Here<'_>) -> Answer<Response> {
     let (version, rows) = match here.running().await {
         Some(station) => {
-            let look = station.look(|engine, now| (engine.versions().0, views::rows(engine, now)));
+            let look = station.look(|engine, now| (engine.versions().0, Some(views::rows(engine, now))));
             look.await.map_err(views::gone)?
         }
-        None => (0, (Vec::new(), None)),
+        None => (0, None),
     };
-    let view = DeckView { version: here.base().wrapping_add(version), rows: views::deck_rows(rows) };
+    let rows = rows.map(views::deck_rows).unwrap_or_default();
+    let view = DeckView { version: here.base().wrapping_add(version), rows };
     serde_json::to_vec(&view)
         .map(Response::new)
         .map_err(|reason| error("UNEXPECTED", format!("The deck cannot be shown: {reason}.")))
@@ -69,7 +78,13 @@ pub(crate) async fn detail(here: Here<'_>, id: String) -> Answer<DetailView> {
     let row = station.look(move |engine, now| views::row(engine, now, id)).await.map_err(views::gone)?;
     let body = station.body(id).await.map_err(views::gone)?;
     let body = body.map_err(|problem| views::journal_error(&problem))?;
-    views::detail(row.ok_or_else(not_here)?, &body.ok_or_else(not_here)?)
+    let row = row.ok_or_else(not_here)?;
+    let content = row.row.0.content;
+    let previous = station.previous(id).await.map_err(views::gone)?;
+    let previous = previous.map_err(|problem| views::journal_error(&problem))?;
+    let view = views::detail(row, &body.ok_or_else(not_here)?, previous)?;
+    here.opened().note(id, content);
+    Ok(view)
 }
 
 #[tauri::command]
@@ -82,21 +97,42 @@ pub(crate) async fn totals(here: Here<'_>, ids: Vec<String>) -> Answer<Selection
 #[tauri::command]
 pub(crate) async fn preflight(here: Here<'_>, ids: Vec<String>, decision: DecisionChoice) -> Answer<PreflightView> {
     let (station, ids) = (here.station().await?, exceptions(&ids)?);
+    // The answer is given at once, and again if something new is heard.
+    station.command(Command::Refresh).await.map_err(views::gone)?.map_err(views::failure)?;
     let glance = station.look(move |engine, now| views::glance(engine, now, &ids)).await.map_err(views::gone)?;
-    views::preflight(glance, views::decision(decision))
+    let opened = glance.as_ref().map_or(0, |glance| here.opened().count(&glance.contents()));
+    views::preflight(glance, views::decision(decision), opened)
+}
+
+#[tauri::command]
+pub(crate) async fn subtotals(here: Here<'_>, groups: Vec<Vec<String>>) -> Answer<Vec<Vec<CurrencyTotal>>> {
+    let named: usize = groups.iter().map(|group| group.len() + 1).sum();
+    if named > IDS {
+        return Err(error(
+            "TOO_MANY",
+            format!("{named} exceptions and groups are to be added up; at most {IDS} can be."),
+        ));
+    }
+    let station = here.station().await?;
+    let groups = groups.iter().map(|group| exceptions(group)).collect::<Answer<Vec<_>>>()?;
+    let amounts = station.look(move |engine, _| views::amounts(engine, &groups)).await.map_err(views::gone)?;
+    views::subtotals(amounts)
 }
 
 #[tauri::command]
 pub(crate) async fn sign(here: Here<'_>, request: SignRequest) -> Answer<SignReceipt> {
+    let ids = exceptions(&request.ids)?;
+    typed_totals(&here, ids.clone(), &request.typed_totals).await?;
     // Randomness belongs to the edge.
     let batch = BatchId(Uuid::new_v4());
     let command = Command::Sign {
         batch,
-        ids: exceptions(&request.ids)?,
+        ids,
         decision: views::decision(request.decision),
         reason: request.reason,
         comment: request.comment.filter(|comment| !comment.is_empty()),
         hash_total: digest("hash total", &request.hash_total)?,
+        policy_version: request.policy_version,
     };
     let Reply::Signed { count } = ask(&here, command).await? else { return Err(unexpected()) };
     Ok(SignReceipt { batch: batch.0.to_string(), count: views::count(count), undo_ms: here.settings().undo_window_ms })
@@ -199,6 +235,15 @@ pub(crate) async fn close_now(app: AppHandle, here: Here<'_>) -> Answer<()> {
     window::request_close(&app);
     here.close_now().await;
     Ok(())
+}
+
+/// The hash total that is signed binds the contents these sums are of.
+async fn typed_totals(here: &Workstation, ids: Vec<ExceptionId>, typed: &[TypedTotal]) -> Answer<()> {
+    let station = here.station().await?;
+    let look = station.look(move |engine, _| (views::choose(engine, &ids), engine.standing().cloned()));
+    let (chosen, standing) = look.await.map_err(views::gone)?;
+    // Without a standing the engine refuses to sign, and says why.
+    standing.map_or(Ok(()), |standing| views::check_typed(&chosen, &standing, typed))
 }
 
 async fn ask(here: &Workstation, command: Command) -> Answer<Reply> {

@@ -57,6 +57,15 @@ enum Change {
     Remove,
 }
 
+/// How the window is drawn, in a few words.
+pub(crate) fn mode() -> &'static str {
+    match surroundings(|name| std::env::var_os(name), Path::new("/dev/dri")) {
+        Surroundings { told: Told::SwitchedOff, .. } => "without accelerated compositing",
+        Surroundings { render_node: true, software_gl: false, .. } => "composed by a graphics card",
+        _ => "composed by the processor",
+    }
+}
+
 fn decide(asked: Graphics, surroundings: Surroundings) -> Change {
     let Surroundings { told, render_node, software_gl } = surroundings;
     match asked {

@@ -7,8 +7,12 @@ mod args;
 mod changes;
 mod commands;
 mod graphics;
+mod heard;
 mod log;
+mod notifications;
+mod opened;
 mod profile;
+mod refusal;
 mod views;
 mod window;
 mod workstation;
@@ -17,11 +21,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser as _;
-use countersign_domain::settings::Settings;
+use countersign_station::{Configured, SettingsFile};
 use secrecy::SecretString;
 use tauri::{AppHandle, RunEvent};
 
 use crate::args::{Args, LOG_VARIABLE, PASSWORD_VARIABLE, Places};
+use crate::notifications::Desktop;
+use crate::window::placement::Placements;
 use crate::workstation::Workstation;
 
 /// What cannot go on, before there is a window to say so: standard error, and this code.
@@ -37,6 +43,7 @@ pub fn main() -> ExitCode {
         Ok(prepared) => prepared,
         Err(reason) => {
             eprintln!("countersign: {reason}");
+            refusal::show(&reason);
             return ExitCode::from(REFUSED);
         }
     };
@@ -54,16 +61,16 @@ pub fn main() -> ExitCode {
 }
 
 /// Reads what has to be right before anything is opened.
-fn prepare(args: &Args) -> Result<(Settings, Places), String> {
+fn prepare(args: &Args) -> Result<((SettingsFile, Configured), Places), String> {
     let places = Places::of(args)?;
     let file = args.config.clone().unwrap_or_else(|| places.config_dir.join("config.toml"));
     let variable = |name: &str| std::env::var(name).ok();
-    let settings = countersign_station::load_settings(&file, args.config.is_some(), variable)
-        .map_err(|error| error.to_string())?;
+    let file = SettingsFile::at(file, variable);
+    let configured = file.load(args.config.is_some()).map_err(|error| error.to_string())?;
     let to_stderr = variable(LOG_VARIABLE).as_deref() == Some("stderr");
     places.make()?;
     log::start(&places.data_dir, to_stderr)?;
-    Ok((settings, places))
+    Ok(((file, configured), places))
 }
 
 fn run(workstation: Arc<Workstation>, places: Places) -> tauri::Result<i32> {
@@ -76,6 +83,8 @@ fn run(workstation: Arc<Workstation>, places: Places) -> tauri::Result<i32> {
         // First of all plugins: a second start ends here, before it opens anything.
         .plugin(single.build())
         .manage(Arc::clone(&workstation))
+        .manage(Arc::new(Desktop::default()))
+        .manage(Arc::new(Placements::at(places.data_dir.join("window.json"))))
         .invoke_handler(tauri::generate_handler![
             commands::session,
             commands::save_profile,
@@ -84,12 +93,29 @@ fn run(workstation: Arc<Workstation>, places: Places) -> tauri::Result<i32> {
             commands::detail,
             commands::totals,
             commands::preflight,
+            commands::subtotals,
             commands::sign,
             commands::undo,
             commands::release,
             commands::hand_over,
             commands::outbox,
             commands::receipts,
+            commands::batches::batches,
+            commands::batches::batch,
+            commands::batches::save_batch,
+            commands::files::export_deck,
+            commands::files::read_decisions,
+            commands::focus::focus,
+            commands::focus::set_focus,
+            commands::focus::extend_leases,
+            commands::focus::cancel_unsent,
+            commands::focus::outbox_history,
+            commands::focus::ui_state,
+            commands::focus::keep_ui_state,
+            commands::reading::backlog,
+            commands::reading::close_overview,
+            commands::reading::history,
+            commands::reading::picture,
             commands::retry_now,
             commands::retry_dead,
             commands::dismiss,
@@ -97,11 +123,19 @@ fn run(workstation: Arc<Workstation>, places: Places) -> tauri::Result<i32> {
             commands::stop_waiting,
             commands::export_outbox,
             commands::remove_everything,
+            commands::settings::settings,
+            commands::settings::change_setting,
+            commands::settings::preferences,
+            commands::settings::save_preferences,
+            commands::connection::test_connection,
+            commands::connection::delete_profile,
+            commands::connection::diagnostics,
             commands::drain,
             commands::close_now,
         ])
         .on_window_event(window::on_event)
         .setup(move |app| {
+            workstation.load_preferences();
             begin(app.handle(), workstation);
             Ok(window::open(app.handle(), &places)?)
         })
@@ -120,6 +154,8 @@ fn begin(app: &AppHandle, workstation: Arc<Workstation>) {
     let (start, follow) = (Arc::clone(&workstation), Arc::clone(&workstation));
     tauri::async_runtime::spawn(async move { start.start().await });
     tauri::async_runtime::spawn(changes::follow(app.clone(), follow));
+    tauri::async_runtime::spawn(notifications::follow(app.clone(), Arc::clone(&workstation)));
+    tauri::async_runtime::spawn(window::placement::follow(app.clone()));
     #[cfg(unix)]
     tauri::async_runtime::spawn(window::close_on_signals(app.clone(), workstation));
 }

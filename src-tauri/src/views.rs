@@ -3,13 +3,24 @@
 //! Everything here copies and renames; nothing decides. The closures that look at the engine run on its own task, so that they
 //! clone what they need and the rest is done outside.
 
+mod batches;
+mod close;
+mod connection;
 mod deck;
+mod detail;
+mod detail_text;
+mod diagnostics;
+mod files;
+mod focus;
 mod foresight;
+mod history;
+mod marks;
 mod outbox;
 mod receipts;
 #[cfg(test)]
 pub(crate) mod samples;
 mod session;
+mod settings;
 mod totals;
 
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -18,12 +29,21 @@ use countersign_engine::{CommandFailure, DrainState};
 use countersign_station::Gone;
 use countersign_wire::{CommandError, DrainView, HandOverReply};
 
-pub(crate) use deck::{detail, row, rows, views as deck_rows};
+pub(crate) use batches::{batch, batch_row, no_batch, pending, receipt as batch_receipt};
+pub(crate) use close::{backlog, close, midnight, next_period};
+pub(crate) use connection::{connection_test, step_name};
+pub(crate) use deck::{row, rows, views as deck_rows};
+pub(crate) use detail::detail;
+pub(crate) use diagnostics::{Diagnostics, Works, diagnostics};
+pub(crate) use files::{chosen, import, not_saved, saved, sheet};
+pub(crate) use focus::{extended, focus, label as focus_label, no_focus, read_focus};
 pub(crate) use foresight::{glance, preflight};
+pub(crate) use history::{history, picture, steps};
 pub(crate) use outbox::{decision, outbox};
 pub(crate) use receipts::receipts;
 pub(crate) use session::{Frame, leaving, session};
-pub(crate) use totals::{choose, totals};
+pub(crate) use settings::{config_error, settings};
+pub(crate) use totals::{amounts, check_typed, choose, subtotals, totals};
 
 /// An error with a code of the shell's own.
 pub(crate) fn error(code: &str, message: impl Into<String>) -> CommandError {
@@ -98,6 +118,19 @@ pub(crate) fn ms(duration_ms: u64) -> u32 {
     u32::try_from(duration_ms).unwrap_or(u32::MAX)
 }
 
+/// A length of time in words, to its largest unit; from two of the next one down on it is told in that.
+pub(crate) fn span(duration_ms: u64) -> String {
+    let minutes = duration_ms / 60_000;
+    let (number, unit) = match minutes {
+        0 => return "less than a minute".to_owned(),
+        1..120 if minutes != 60 => (minutes, "minute"),
+        60..2_880 => (minutes / 60, "hour"),
+        _ => (minutes / 1_440, "day"),
+    };
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {unit}{plural}")
+}
+
 /// A count; bounded long before the type is.
 pub(crate) fn count(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
@@ -111,6 +144,20 @@ pub(crate) fn instant(at: DateTime<Utc>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_span_is_told_in_its_own_unit() {
+        for (minutes, expected) in [
+            (0, "less than a minute"),
+            (1, "1 minute"),
+            (60, "1 hour"),
+            (90, "90 minutes"),
+            (150, "2 hours"),
+            (2_880, "2 days"),
+        ] {
+            assert_eq!(span(minutes * 60_000), expected);
+        }
+    }
 
     #[test]
     fn a_message_becomes_a_sentence_and_names_stay_as_they_are() {

@@ -1,10 +1,15 @@
 //! The one window: how it is made, and how it goes.
 
+pub(crate) mod placement;
+mod web_process;
+
 use std::sync::Arc;
 
 use tauri::{AppHandle, Manager as _, Url, WebviewWindowBuilder, WindowEvent};
 
 use crate::args::Places;
+use crate::notifications::Desktop;
+use crate::window::placement::{Placements, Screen};
 use crate::workstation::{Closed, Workstation};
 
 /// Its label in `tauri.conf.json`.
@@ -14,13 +19,36 @@ pub(crate) const LABEL: &str = "main";
 pub(crate) fn open(app: &AppHandle, places: &Places) -> tauri::Result<()> {
     let config = app.config().app.windows.iter().find(|window| window.label == LABEL);
     let config = config.ok_or(tauri::Error::WindowNotFound)?;
-    WebviewWindowBuilder::from_config(app, config)?
+    let screens: Vec<Screen> = app.available_monitors()?.iter().map(Screen::of).collect();
+    let mut builder = WebviewWindowBuilder::from_config(app, config)?;
+    if let Some(opening) = app.state::<Arc<Placements>>().opening(&screens) {
+        if opening.size.0 > 0 {
+            builder = builder.inner_size(f64::from(opening.size.0), f64::from(opening.size.1));
+        }
+        if let Some((x, y)) = opening.position {
+            builder = builder.position(f64::from(x), f64::from(y));
+        }
+        builder = builder.maximized(opening.maximized);
+    }
+    let window = builder
         .data_directory(places.data_dir.join("webview"))
         // The window shows the application and nothing else, whatever a text in an exception may look like.
         .on_navigation(is_ours)
         .on_new_window(|_, _| tauri::webview::NewWindowResponse::Deny)
         .build()?;
+    web_process::watch(&window)?;
+    zoom(app, app.state::<Arc<Workstation>>().preferences().zoom_percent);
     Ok(())
+}
+
+/// Shows everything larger or smaller.
+pub(crate) fn zoom(app: &AppHandle, percent: u32) {
+    #[expect(clippy::float_arithmetic, reason = "a size on the screen, as the webview wants it")]
+    let factor = f64::from(percent) / 100.0;
+    let Some(window) = app.get_webview_window(LABEL) else { return };
+    if let Err(reason) = window.set_zoom(factor) {
+        tracing::warn!(event = "not_zoomed", "{reason}");
+    }
 }
 
 fn is_ours(url: &Url) -> bool {
@@ -37,11 +65,16 @@ pub(crate) fn raise(app: &AppHandle) {
     }
 }
 
-/// A click on the close button begins the drain; the window goes when it is over.
+/// A click on the close button begins the drain; the window goes when it is over. Where it is and who looks at it are taken down.
 pub(crate) fn on_event(window: &tauri::Window, event: &WindowEvent) {
-    if let WindowEvent::CloseRequested { api, .. } = event {
-        api.prevent_close();
-        request_close(window.app_handle());
+    match event {
+        WindowEvent::CloseRequested { api, .. } => {
+            api.prevent_close();
+            request_close(window.app_handle());
+        }
+        WindowEvent::Focused(focused) => window.state::<Arc<Desktop>>().focus(*focused),
+        WindowEvent::Moved(_) | WindowEvent::Resized(_) => window.state::<Arc<Placements>>().note(window),
+        _ => {}
     }
 }
 
@@ -51,6 +84,7 @@ pub(crate) fn request_close(app: &AppHandle) {
     let workstation = Arc::clone(&app.state::<Arc<Workstation>>());
     tauri::async_runtime::spawn(async move {
         if workstation.close().await == Closed::Done {
+            app.state::<Arc<Placements>>().save();
             app.exit(0);
         }
     });

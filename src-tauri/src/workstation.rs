@@ -2,21 +2,28 @@
 
 mod closing;
 mod connecting;
+mod diagnostics;
 mod leaving;
+mod preferences;
+mod profiles;
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_backlog::PgBacklog;
+use countersign_backlog::inspect::Finding;
 use countersign_domain::settings::Settings;
 use countersign_journal::JournalKey;
-use countersign_station::{Profiles, StationHandle, Versions};
-use countersign_wire::{Changed, CommandError, LeavingView, Needs, Profile, SessionView};
+use countersign_station::{Configured, PreferencesFile, Profiles, SettingsFile, StationHandle, Versions};
+use countersign_wire::{Changed, CommandError, LeavingView, Needs, Preferences, Profile, SessionView};
 use secrecy::SecretString;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::args::Places;
+use crate::heard::Heard;
+use crate::opened::Opened;
 use crate::views::{self, Frame, error};
 
 pub(crate) use closing::Closed;
@@ -29,9 +36,17 @@ const NOTICES: usize = 5;
 
 /// What the application holds from its start to its end.
 pub(crate) struct Workstation {
+    /// In force until the end.
     settings: Settings,
+    /// The same, with where each comes from.
+    configured: Configured,
+    settings_file: SettingsFile,
     places: Places,
     profiles: Profiles,
+    preferences_file: PreferencesFile,
+    preferences: watch::Sender<Preferences>,
+    /// Settings and preferences are written one at a time.
+    changing: tokio::sync::Mutex<()>,
     /// The profile named on the command line.
     wanted: Option<String>,
     /// The password of a start that nobody attends.
@@ -40,12 +55,16 @@ pub(crate) struct Workstation {
     /// Journals are opened, and connections made, one at a time.
     connecting: tokio::sync::Mutex<()>,
     current: Mutex<Current>,
+    /// What was last heard of the backlog and the close.
+    heard: Heard,
     /// The first opening is over, well or not.
     started: watch::Sender<bool>,
     /// Closing has begun.
     closing: watch::Sender<bool>,
     /// Counts changes that no station tells of.
     own_changes: watch::Sender<u32>,
+    /// What was looked at in full.
+    opened: Mutex<Opened>,
 }
 
 /// What changes while the application runs. It is locked for a moment at a time, never across a wait.
@@ -62,6 +81,8 @@ struct Current {
     notices: Vec<String>,
     /// While a connection is being made: what was asked before.
     asking: Option<Needs>,
+    /// What the latest connection test found.
+    tested: Vec<Finding>,
     /// What is left of a profile whose station was stopped for good.
     leaving: Option<LeavingView>,
     /// Added to a station's versions, so that they grow from one station to the next.
@@ -82,29 +103,46 @@ struct Running {
 
 impl Workstation {
     pub(crate) fn new(
-        settings: Settings,
+        (settings_file, configured): (SettingsFile, Configured),
         places: Places,
         wanted: Option<String>,
         unattended: Option<SecretString>,
     ) -> Self {
         Self {
             profiles: Profiles::at(places.config_dir.join("profiles.toml")),
-            settings,
+            preferences_file: PreferencesFile::at(places.config_dir.join("preferences.json")),
+            preferences: watch::Sender::new(Preferences::default()),
+            changing: tokio::sync::Mutex::default(),
+            settings: configured.settings.clone(),
+            configured,
+            settings_file,
             places,
             wanted,
             unattended,
             machine: machine_name(),
             connecting: tokio::sync::Mutex::default(),
             current: Mutex::default(),
+            heard: Heard::default(),
             started: watch::Sender::new(false),
             closing: watch::Sender::new(false),
             own_changes: watch::Sender::new(0),
+            opened: Mutex::default(),
         }
     }
 
     /// The settings in force.
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// What was last heard of the backlog and the close.
+    pub(crate) fn heard(&self) -> &Heard {
+        &self.heard
+    }
+
+    /// The name of the profile in use.
+    pub(crate) fn profile_name(&self) -> Option<String> {
+        self.current().profile.as_ref().map(|profile| profile.name.clone())
     }
 
     /// The session, once the first opening is over: before, nothing true could be said.
@@ -123,25 +161,6 @@ impl Workstation {
         views::session(frame, None)
     }
 
-    /// Keeps a profile, in place of the one of the same name. It takes effect with the next connection.
-    pub(crate) async fn save_profile(&self, profile: Profile) -> Result<(), CommandError> {
-        crate::profile::check(&profile)?;
-        let (file, name) = (self.profiles.clone(), profile.name.clone());
-        let copy = profile.clone();
-        let saved = tokio::task::spawn_blocking(move || file.save(copy, |other: &Profile| other.name == name))
-            .await
-            .map_err(|reason| error("UNEXPECTED", format!("The profile was not kept: {reason}.")))?
-            .map_err(|reason| error("PROFILE_NOT_KEPT", format!("The profile was not kept: {reason}.")))?;
-        let mut current = self.current();
-        current.profiles = saved;
-        if current.running.is_none() || current.profile.as_ref().is_some_and(|used| used.name == profile.name) {
-            current.profile = Some(profile);
-        }
-        drop(current);
-        self.changed();
-        Ok(())
-    }
-
     /// The station that runs, once the first opening is over.
     pub(crate) async fn station(&self) -> Result<Station, CommandError> {
         self.running().await.ok_or_else(|| error("NOT_CONNECTED", "No journal is open: connect first."))
@@ -151,6 +170,21 @@ impl Workstation {
     pub(crate) async fn running(&self) -> Option<Station> {
         self.wait_until_started().await;
         self.current().running.as_ref().map(|running| running.station.clone())
+    }
+
+    /// This machine's name.
+    pub(crate) fn machine(&self) -> &str {
+        &self.machine
+    }
+
+    /// Where files for the reviewer go.
+    pub(crate) fn paper_dir(&self) -> PathBuf {
+        self.places.export_dir.join("Countersign")
+    }
+
+    /// What was looked at in full. It is locked for a moment at a time.
+    pub(crate) fn opened(&self) -> MutexGuard<'_, Opened> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What to add to a station's versions before the window sees them.

@@ -1,30 +1,54 @@
-//! The deck and one exception of it.
+//! The deck.
 
-use countersign_domain::evidence::{Line, evidence};
-use countersign_domain::gate;
-use countersign_domain::hash;
-use countersign_domain::id::ExceptionId;
-use countersign_domain::standing::{PeriodState, Standing};
+use chrono::{DateTime, Local, Utc};
+use countersign_domain::id::{ExceptionId, PartitionKey, Seq};
+use countersign_domain::review::{self, Circumstances, Seen};
+use countersign_domain::standing::Standing;
 use countersign_engine::port::DeckItem;
 use countersign_engine::{Engine, Now};
-use countersign_wire::{CommandError, DeckRow, DetailView, EvidenceField, Fact, Mark, SuggestionView};
+use countersign_wire::{Aging, DeckRow, HeldBehind, Mark, MarkKind, RowState, SuggestionView, Tone, Trait};
 
-use super::{error, foresight, instant, ms};
+use super::{instant, marks, ms};
 
-/// What a row is made of.
+/// What a row is made of: the exception, and how long its lease lasts.
 pub(crate) type Row = (DeckItem, u64);
-/// Rows, and what is in force.
-pub(crate) type Rows = (Vec<Row>, Option<Standing>);
+
+/// Rows, and what they are seen with.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub(crate) items: Vec<Row>,
+    /// What is in force.
+    pub(crate) standing: Option<Standing>,
+    /// When.
+    pub(crate) at: DateTime<Utc>,
+}
+
+/// One row, and the undecided one before it in its partition.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) row: Row,
+    pub(crate) before: Option<(ExceptionId, Seq)>,
+    pub(crate) standing: Option<Standing>,
+    pub(crate) at: DateTime<Utc>,
+}
 
 /// Copies the deck.
 pub(crate) fn rows(engine: &Engine, now: Now) -> Rows {
-    let rows = engine.deck().map(|(slot, _)| with_lease(engine, &slot.item, now)).collect();
-    (rows, engine.standing().cloned())
+    let items = engine.deck().map(|(slot, _)| with_lease(engine, &slot.item, now)).collect();
+    Rows { items, standing: engine.standing().cloned(), at: now.wall }
 }
 
 /// Copies one exception of the deck.
-pub(crate) fn row(engine: &Engine, now: Now, id: ExceptionId) -> Option<(Row, Option<Standing>)> {
-    engine.deck_item(id).map(|item| (with_lease(engine, item, now), engine.standing().cloned()))
+pub(crate) fn row(engine: &Engine, now: Now, id: ExceptionId) -> Option<Opened> {
+    let item = engine.deck_item(id)?;
+    let earlier = engine.deck().map(|(slot, _)| &slot.item);
+    let earlier = earlier.filter(|other| other.partition == item.partition && other.seq < item.seq);
+    Some(Opened {
+        before: earlier.max_by_key(|other| other.seq).map(|other| (other.id, other.seq)),
+        row: with_lease(engine, item, now),
+        standing: engine.standing().cloned(),
+        at: now.wall,
+    })
 }
 
 fn with_lease(engine: &Engine, item: &DeckItem, now: Now) -> Row {
@@ -32,13 +56,38 @@ fn with_lease(engine: &Engine, item: &DeckItem, now: Now) -> Row {
 }
 
 /// The rows as the grid shows them.
-pub(crate) fn views((rows, standing): Rows) -> Vec<DeckRow> {
+pub(crate) fn views(deck: Rows) -> Vec<DeckRow> {
+    let Rows { items: rows, standing, at } = deck;
     let items: Vec<&DeckItem> = rows.iter().map(|(item, _)| item).collect();
-    let marks = foresight::marks(&items, standing.as_ref());
-    rows.into_iter().zip(marks).map(|(row, marks)| view(row, marks)).collect()
+    let marks = marks::marks(&items, standing.as_ref());
+    let places: Vec<(&PartitionKey, Seq)> = items.iter().map(|item| (&item.partition, item.seq)).collect();
+    let before: Vec<Option<(ExceptionId, Seq)>> = review::behind(&places)
+        .into_iter()
+        .map(|behind| behind.and_then(|index| items.get(index)).map(|item| (item.id, item.seq)))
+        .collect();
+    let beside = marks.into_iter().zip(before);
+    rows.into_iter().zip(beside).map(|(row, (marks, before))| view(row, marks, before, standing.as_ref(), at)).collect()
 }
 
-fn view((item, lease_ends_in_ms): Row, marks: Vec<Mark>) -> DeckRow {
+/// One row as the grid shows it.
+pub(super) fn view(
+    (item, lease_ends_in_ms): Row,
+    marks: Vec<Mark>,
+    before: Option<(ExceptionId, Seq)>,
+    standing: Option<&Standing>,
+    at: DateTime<Utc>,
+) -> DeckRow {
+    let age_days = review::age_days(item.submitted_at, at);
+    let traits = review::traits(standing.map(|standing| &standing.policy), seen(&item));
+    let refusal = marks.iter().find(|mark| mark.kind == MarkKind::Refusal);
+    let state = review::row_state(Circumstances {
+        lease_ends_in_ms,
+        note: item.note.as_deref(),
+        refusal: refusal.map(|mark| (mark.label.as_str(), mark.explanation.as_str())),
+        signatures: item.signatures,
+        behind: before.map(|(_, seq)| seq),
+        reverses: item.reverses.as_deref(),
+    });
     DeckRow {
         id: item.id.to_string(),
         kind: item.kind.as_str().to_owned(),
@@ -62,62 +111,93 @@ fn view((item, lease_ends_in_ms): Row, marks: Vec<Mark>) -> DeckRow {
         lease_ends_in_ms: ms(lease_ends_in_ms),
         note: item.note,
         marks,
+        age_days,
+        aging: aging(review::Aging::of(age_days)),
+        // A due date is a plain date: it is over when the day on the reviewer's calendar is a later one.
+        overdue: item.due_on.is_some_and(|day| day < at.with_timezone(&Local).date_naive()),
+        due_on: item.due_on.map(|day| day.to_string()),
+        traits: traits.into_iter().map(named).collect(),
+        held_behind: before.map(|(id, seq)| HeldBehind { id: Some(id.to_string()), seq: seq.0.to_string() }),
+        state: RowState { label: state.label, explanation: state.explanation, tone: tone(state.tone) },
     }
 }
 
-/// Everything about one exception, from its row and the content it was leased with.
-pub(crate) fn detail((row, standing): (Row, Option<Standing>), body: &str) -> Result<DetailView, CommandError> {
-    // What is shown has to be what a signature binds; between the two reads a newer version may have come.
-    if hash::content_hash(body) != row.0.content {
-        return Err(error("CHANGED", "The exception changed while it was being opened. Open it again."));
+fn seen(item: &DeckItem) -> Seen {
+    Seen {
+        kind: item.kind,
+        tier: item.tier,
+        variance: item.variance,
+        signatures: item.signatures,
+        returned: item.note.is_some(),
     }
-    let content = gate::read_body(body).map_err(|rejection| {
-        error("UNREADABLE", format!("The exception's content cannot be read: {}.", rejection.reason))
-    })?;
-    let evidence = evidence(&content);
-    let payload = serde_json::to_string_pretty(&content.payload.json)
-        .map_err(|reason| error("UNREADABLE", format!("The exception's payload cannot be shown: {reason}.")))?;
-    let control = control(&row.0, standing.as_ref());
-    let marks = foresight::marks(&[&row.0], standing.as_ref()).pop().unwrap_or_default();
-    Ok(DetailView {
-        key: row.0.key.clone(),
-        content_hash: row.0.content.0.to_string(),
-        trace_id: row.0.trace_id.to_string(),
-        row: view(row, marks),
-        prepared_by: content.prepared_by,
-        left_title: evidence.left.to_owned(),
-        right_title: evidence.right.to_owned(),
-        evidence: evidence.lines.iter().map(|line| field(line, evidence.differs(line))).collect(),
-        facts: evidence.facts.into_iter().map(|(label, value)| Fact { label, value }).collect(),
-        control,
-        payload,
-    })
 }
 
-/// What decides whether it can be signed.
-fn control(item: &DeckItem, standing: Option<&Standing>) -> Vec<Fact> {
-    let fact = |label: &str, value: String| Fact { label: label.to_owned(), value };
-    let signatures = (item.signatures > 0).then(|| fact("Signatures", foresight::signatures(item.signatures)));
-    let reverses = item.reverses.as_ref().map(|key| fact("Reverses", key.clone()));
-    let day = fact("Business date", item.business_date.to_string());
-    let in_force = standing.map(|standing| {
-        let (period, state) = standing.period_of(&item.entity, item.business_date);
-        let state = match state {
-            PeriodState::Open => "open",
-            PeriodState::Closing => "closing",
-            PeriodState::Closed => "closed",
-        };
-        [fact("Period", format!("{period}, {state}")), fact("Policy", format!("version {}", standing.policy_version))]
-    });
-    signatures.into_iter().chain([day]).chain(in_force.into_iter().flatten()).chain(reverses).collect()
+fn aging(aging: review::Aging) -> Aging {
+    match aging {
+        review::Aging::UpTo30 => Aging::UpTo30,
+        review::Aging::UpTo60 => Aging::UpTo60,
+        review::Aging::UpTo90 => Aging::UpTo90,
+        review::Aging::Over90 => Aging::Over90,
+    }
 }
 
-fn field(line: &Line, differs: bool) -> EvidenceField {
-    EvidenceField {
-        label: line.label.to_owned(),
-        differs,
-        left: line.left.clone(),
-        right: line.right.clone(),
-        numeric: line.numeric,
+fn named(named: review::Trait) -> Trait {
+    match named {
+        review::Trait::ZeroVariance => Trait::ZeroVariance,
+        review::Trait::BelowMateriality => Trait::BelowMateriality,
+        review::Trait::Large => Trait::Large,
+        review::Trait::NeedsSecond => Trait::NeedsSecond,
+        review::Trait::Returned => Trait::Returned,
+    }
+}
+
+fn tone(tone: review::Tone) -> Tone {
+    match tone {
+        review::Tone::Calm => Tone::Calm,
+        review::Tone::Info => Tone::Info,
+        review::Tone::Warning => Tone::Warning,
+        review::Tone::Bad => Tone::Bad,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{at, item, standing};
+    use super::*;
+
+    fn shown(rows: Vec<Row>) -> Vec<DeckRow> {
+        views(Rows { items: rows, standing: Some(standing()), at: at(8) })
+    }
+
+    #[test]
+    fn a_row_says_what_keeps_it_back_when_it_is_due_and_what_policy_makes_of_it() {
+        let today = at(8).with_timezone(&Local).date_naive();
+        let first = DeckItem { due_on: today.pred_opt(), ..item(3, "0.00", "bob") };
+        let second = DeckItem { due_on: Some(today), note: Some("Changed".into()), ..item(7, "-600.00", "bob") };
+        let rows = shown(vec![(second, 200_000), (first, 200_000)]);
+        assert_eq!(rows[0].held_behind, Some(HeldBehind { id: Some("3".into()), seq: "3".into() }));
+        assert_eq!((rows[0].overdue, rows[1].overdue), (false, true));
+        assert_eq!(rows[0].traits, [Trait::BelowMateriality, Trait::NeedsSecond, Trait::Returned]);
+        assert_eq!(rows[1].traits, [Trait::ZeroVariance]);
+        assert_eq!((rows[0].state.label.as_str(), rows[0].state.tone), ("Came back", Tone::Bad));
+        assert_eq!((rows[1].state.label.as_str(), rows[1].held_behind.as_ref()), ("", None));
+        assert_eq!((rows[1].age_days, rows[1].aging), (0, Aging::UpTo30));
+    }
+
+    #[test]
+    fn a_refusal_that_came_is_the_state_also_where_none_is_foreseen() {
+        let refused = DeckItem { note: Some("Refused: period closed".into()), ..item(1, "700.00", "bob") };
+        let rows = shown(vec![(refused, 200_000)]);
+        assert_eq!((rows[0].state.label.as_str(), rows[0].state.tone), ("Came back", Tone::Bad));
+        assert!(rows[0].state.explanation.starts_with("Refused: period closed."), "{}", rows[0].state.explanation);
+        assert!(rows[0].traits.contains(&Trait::Returned));
+    }
+
+    #[test]
+    fn a_refusal_that_is_foreseen_is_the_state() {
+        let rows = shown(vec![(item(1, "5000.00", "bob"), 200_000), (item(2, "1.00", "DANA"), 0)]);
+        assert_eq!((rows[0].state.label.as_str(), rows[0].state.tone), ("Over your limit", Tone::Bad));
+        assert_eq!((rows[1].state.label.as_str(), rows[1].state.tone), ("Lease lapsed", Tone::Warning));
+        assert!(rows[1].state.explanation.contains("You prepared it"), "{}", rows[1].state.explanation);
     }
 }

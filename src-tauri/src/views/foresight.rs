@@ -1,22 +1,22 @@
 //! What can be foreseen of a decision from the policy and the rights that were last heard of.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use countersign_domain::id::ExceptionId;
+use countersign_domain::confirmation::{self, About, Batch, Caution};
+use countersign_domain::id::{ContentHash, ExceptionId, PartitionKey, Seq};
+use countersign_domain::scoring::Route;
 use countersign_domain::sign_off::{Decision, Outcome};
 use countersign_domain::standing::{Standing, Subject, Used};
-use countersign_engine::port::{DeckItem, Entry};
+use countersign_engine::port::{DeckItem, Entry, Stage};
 use countersign_engine::{Engine, Now};
-use countersign_wire::{CommandError, Mark, MarkKind, PreflightGroup, PreflightView};
+use countersign_wire::{CommandError, PreflightGroup, PreflightView, SignWarning, WarningKind};
 
-use super::totals::currency_totals;
+use super::totals::{currency_totals, sums};
 use super::{count, error, instant};
 
 /// From here on what was heard of is old enough to say so.
 const FRESH: TimeDelta = TimeDelta::hours(1);
-/// How much of a key tells it from others.
-const KEY_PREFIX: usize = 8;
 
 /// What is needed to foresee a batch.
 #[derive(Debug)]
@@ -24,8 +24,19 @@ pub(crate) struct Glance {
     standing: Standing,
     items: Vec<DeckItem>,
     pending: Vec<Used>,
+    /// The first undecided exception of each partition that is known of and not in the batch.
+    undecided: HashMap<PartitionKey, Seq>,
+    /// How many have a lease that ran out.
+    lapsed: usize,
     online: bool,
     now: DateTime<Utc>,
+}
+
+impl Glance {
+    /// What the batch is about: each exception with the content that is seen of it.
+    pub(crate) fn contents(&self) -> Vec<(ExceptionId, ContentHash)> {
+        self.items.iter().map(|item| (item.id, item.content)).collect()
+    }
 }
 
 /// Copies what is needed to foresee a decision about these exceptions; `None` before anything was heard of.
@@ -39,12 +50,38 @@ pub(crate) fn glance(engine: &Engine, now: Now, ids: &[ExceptionId]) -> Option<G
     // What was accepted since is not among what the database counted then.
     let since = engine.answered().filter(|entry| counts_since(entry, standing.at));
     let pending = unanswered.chain(since).filter_map(|entry| used(&standing, entry)).collect();
-    Some(Glance { pending, items, standing, online: engine.link(now).online, now: now.wall })
+    let lapsed = items.iter().filter(|item| engine.lease_ends_in_ms(&item.partition, now) == 0).count();
+    let given_up =
+        engine.outbox().filter(|pending| pending.entry.stage == Stage::Dead).map(|pending| &pending.entry.item);
+    let in_deck = engine.deck().filter(|(_, signing)| !signing).map(|(slot, _)| &slot.item);
+    let others = in_deck.chain(given_up).filter(|item| !wanted.contains(&item.id));
+    let mut undecided = HashMap::new();
+    for item in others {
+        note_undecided(&mut undecided, item);
+    }
+    Some(Glance { pending, items, undecided, standing, lapsed, online: engine.link(now).online, now: now.wall })
 }
 
 fn counts_since(entry: &Entry, at: DateTime<Utc>) -> bool {
     let first = entry.answer.as_ref().is_some_and(|answer| answer.outcome != Outcome::Duplicate);
     first && entry.settled_at.is_some_and(|settled| settled > at)
+}
+
+fn note_undecided(undecided: &mut HashMap<PartitionKey, Seq>, item: &DeckItem) {
+    let first = undecided.entry(item.partition.clone()).or_insert(item.seq);
+    *first = item.seq.min(*first);
+}
+
+/// What would commit behind an undecided exception of its partition is held instead. One that is refused, or waits for a second
+/// signature, stays undecided. The items are in the order of their partitions.
+fn hold_back(items: &[DeckItem], outcomes: &mut [Outcome], mut undecided: HashMap<PartitionKey, Seq>) {
+    for (item, outcome) in items.iter().zip(outcomes) {
+        if *outcome != Outcome::Committed {
+            note_undecided(&mut undecided, item);
+        } else if undecided.get(&item.partition).is_some_and(|first| *first < item.seq) {
+            *outcome = Outcome::Held;
+        }
+    }
 }
 
 /// What an approval takes of the reviewer's limits.
@@ -56,7 +93,7 @@ fn used(standing: &Standing, entry: &Entry) -> Option<Used> {
     })
 }
 
-fn subject(item: &DeckItem) -> Subject<'_> {
+pub(super) fn subject(item: &DeckItem) -> Subject<'_> {
     Subject {
         kind: item.kind,
         tier: item.tier,
@@ -68,13 +105,23 @@ fn subject(item: &DeckItem) -> Subject<'_> {
     }
 }
 
-/// What will become of a batch, by the answers that are foreseen.
-pub(crate) fn preflight(glance: Option<Glance>, decision: Decision) -> Result<PreflightView, CommandError> {
-    let Some(Glance { standing, items, pending, online, now }) = glance else {
+/// What will become of a batch, by the answers that are foreseen. `opened` is how many of its exceptions were looked at in full.
+pub(crate) fn preflight(
+    glance: Option<Glance>,
+    decision: Decision,
+    opened: usize,
+) -> Result<PreflightView, CommandError> {
+    let Some(Glance { standing, items, pending, undecided, lapsed, online, now }) = glance else {
         return Err(error("NOT_CONNECTED", "Nothing can be foreseen before the first connection."));
     };
     let subjects: Vec<Subject<'_>> = items.iter().map(subject).collect();
-    let outcomes = standing.foresee(decision, &subjects, &pending);
+    let mut outcomes = standing.foresee(decision, &subjects, &pending);
+    hold_back(&items, &mut outcomes, undecided);
+    let suggested: Vec<Route> = items.iter().map(|item| item.suggestion.route).collect();
+    let batch = Batch { decision, subjects: &subjects, foreseen: &outcomes, suggested: &suggested, opened, lapsed };
+    let warnings = confirmation::cautions(&standing, batch, &pending).into_iter().map(warning).collect();
+    let totals = sums(items.iter().map(|item| item.variance))?;
+    let asked = confirmation::totals_to_type(&standing, &totals);
     let mut groups = Vec::new();
     for outcome in Outcome::ALL {
         let members: Vec<&DeckItem> =
@@ -103,7 +150,21 @@ pub(crate) fn preflight(glance: Option<Glance>, decision: Decision) -> Result<Pr
         stale: stale.map(str::to_owned),
         groups,
         refused: count(refused),
+        warnings,
+        type_totals: asked.iter().map(ToString::to_string).collect(),
+        attestation: standing.policy.attestation.clone(),
     })
+}
+
+fn warning(caution: Caution) -> SignWarning {
+    let kind = match caution.about {
+        About::MixedEntities => WarningKind::MixedEntities,
+        About::LimitNear => WarningKind::LimitNear,
+        About::NothingOpened => WarningKind::NothingOpened,
+        About::AgainstSuggestion => WarningKind::AgainstSuggestion,
+        About::LeaseGone => WarningKind::LeaseGone,
+    };
+    SignWarning { kind, message: caution.message }
 }
 
 /// What an answer that is foreseen reads like, behind how many it is about.
@@ -111,110 +172,29 @@ fn prospect(outcome: Outcome) -> String {
     match outcome {
         Outcome::Committed => "will commit".to_owned(),
         Outcome::AwaitingSecond => "will wait for a second signature".to_owned(),
-        Outcome::Held => "will wait for earlier ones".to_owned(),
+        Outcome::Held => "will be accepted and take effect when earlier ones are decided".to_owned(),
         Outcome::Duplicate => "will change nothing".to_owned(),
-        refused => format!("will be refused: {}", lower_first(refusal(refused))),
-    }
-}
-
-/// A refusal in a few words.
-fn refusal(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Preparer => "You prepared it",
-        Outcome::OverLimit => "Over your limit",
-        Outcome::PeriodClosed => "Period closed",
-        Outcome::NotEligible => "Not yours to sign",
-        Outcome::StaleVersion => "Changed upstream",
-        Outcome::LeaseSuperseded => "Taken by a colleague",
-        Outcome::AlreadyDecided => "Decided before",
-        Outcome::KeyReused => "Signed otherwise",
-        Outcome::Forged => "Not as it was sealed",
-        Outcome::Committed | Outcome::AwaitingSecond | Outcome::Held | Outcome::Duplicate => "Accepted",
-    }
-}
-
-fn lower_first(words: &str) -> String {
-    let mut words = words.to_owned();
-    if let Some(first) = words.get_mut(..1) {
-        first.make_ascii_lowercase();
-    }
-    words
-}
-
-/// What to know of each exception before it is decided, in the same order. Neither who signed nor what they decided is ever said.
-pub(crate) fn marks(items: &[&DeckItem], standing: Option<&Standing>) -> Vec<Vec<Mark>> {
-    let subjects: Vec<Subject<'_>> = items.iter().map(|item| subject(item)).collect();
-    // A rejection takes nothing of a limit, so that each is looked at alone; what is refused then is refused in any case.
-    let foreseen = standing.map(|standing| standing.foresee(Decision::Reject, &subjects, &[])).unwrap_or_default();
-    let outcomes = foreseen.into_iter().map(Some).chain(std::iter::repeat(None));
-    items.iter().zip(outcomes).map(|(item, outcome)| marks_of(item, outcome)).collect()
-}
-
-fn marks_of(item: &DeckItem, outcome: Option<Outcome>) -> Vec<Mark> {
-    let signed = (item.signatures > 0).then(|| Mark {
-        kind: MarkKind::Signed,
-        label: signatures(item.signatures),
-        explanation: "It takes effect with a second signature. Decide it for yourself.".to_owned(),
-    });
-    let reversal = item.reverses.as_ref().map(|key| Mark {
-        kind: MarkKind::Reversal,
-        label: format!("Reversal of {}", prefix(key)),
-        explanation: format!("It undoes the exception with the key {key}."),
-    });
-    let refused = outcome.filter(|outcome| !outcome.accepted()).map(|outcome| Mark {
-        kind: MarkKind::Refusal,
-        label: refusal(outcome).to_owned(),
-        explanation: outcome.explanation().to_owned(),
-    });
-    signed.into_iter().chain(reversal).chain(refused).collect()
-}
-
-/// How far an exception that needs two signatures is.
-pub(super) fn signatures(count: u32) -> String {
-    format!("{count} of 2 signed")
-}
-
-/// The first letters of a key, with a mark where it goes on.
-fn prefix(key: &str) -> String {
-    match key.char_indices().nth(KEY_PREFIX) {
-        Some((end, _)) => format!("{}…", &key[..end]),
-        None => key.to_owned(),
+        refused => format!("will be refused: {}", refused.in_brief()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use countersign_domain::policy::{FourEyesRule, Policy};
-    use countersign_domain::standing::{Limit, Period, PeriodState};
+    use countersign_domain::policy::CurrencyAmount;
 
-    use super::super::samples::{at, day, item};
+    use super::super::samples::{at, item, standing};
     use super::*;
 
-    /// Two signatures from 500 on, at most 1,000 each and 1,500 in September.
-    fn standing() -> Standing {
-        let rule = FourEyesRule { currency: "EUR".into(), kind: None, tier: None, at_or_above: 500.into() };
-        Standing {
-            at: at(8),
-            policy_version: 3,
-            policy: Policy { four_eyes: vec![rule], ..Policy::default() },
-            names: vec!["dana".into()],
-            kinds: None,
-            tiers: None,
-            ledger_entities: None,
-            limits: vec![Limit { currency: "*".into(), largest: Some(1_000.into()), per_period: Some(1_500.into()) }],
-            used: Vec::new(),
-            periods: vec![Period {
-                ledger_entity: "*".into(),
-                name: "2026-09".into(),
-                first_day: day(1),
-                last_day: day(30),
-                state: PeriodState::Closing,
-            }],
-        }
-    }
-
     fn looked_at(items: Vec<DeckItem>) -> Glance {
-        Glance { standing: standing(), items, pending: Vec::new(), online: true, now: at(8) }
+        Glance {
+            standing: standing(),
+            items,
+            pending: Vec::new(),
+            undecided: HashMap::new(),
+            lapsed: 0,
+            online: true,
+            now: at(8),
+        }
     }
 
     #[test]
@@ -227,7 +207,7 @@ mod tests {
             // Over the limit of the period: 10 and 500 went before.
             item(5, "995.00", "bob"),
         ];
-        let view = preflight(Some(looked_at(items)), Decision::Approve).expect("small sums");
+        let view = preflight(Some(looked_at(items)), Decision::Approve, 1).expect("small sums");
         let told: Vec<(&str, &str, Vec<&str>)> = view
             .groups
             .iter()
@@ -247,10 +227,44 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_behind_an_undecided_one_takes_effect_later() {
+        let partition = |name: &str, item: DeckItem| DeckItem { partition: PartitionKey(name.into()), ..item };
+        let items = vec![
+            // The first undecided one of `a` is the second, and not in the batch.
+            partition("a", item(1, "1.00", "bob")),
+            partition("a", item(3, "1.00", "bob")),
+            // In `b` the first is refused, in `c` it waits for a second signature.
+            partition("b", item(4, "1.00", "DANA")),
+            partition("b", item(5, "1.00", "bob")),
+            partition("c", item(6, "500.00", "bob")),
+            partition("c", item(7, "1.00", "bob")),
+            partition("d", item(8, "1.00", "bob")),
+        ];
+        let undecided = HashMap::from([(PartitionKey("a".into()), Seq(2)), (PartitionKey("d".into()), Seq(9))]);
+        let view = preflight(Some(Glance { undecided, ..looked_at(items) }), Decision::Approve, 1).expect("small sums");
+        let told: Vec<(&str, Vec<&str>)> = view
+            .groups
+            .iter()
+            .map(|group| (group.outcome.as_str(), group.ids.iter().map(String::as_str).collect()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("COMMITTED", vec!["1", "8"]),
+                ("AWAITING_SECOND", vec!["6"]),
+                ("HELD", vec!["3", "5", "7"]),
+                ("PREPARER", vec!["4"]),
+            ]
+        );
+        assert!(view.groups[2].accepted);
+        assert_eq!(view.groups[2].label, "3 will be accepted and take effect when earlier ones are decided");
+    }
+
+    #[test]
     fn what_is_not_answered_yet_counts_against_the_limits() {
         let pending = vec![Used { period: "2026-09".into(), currency: "EUR".into(), approved: 1_495.into() }];
         let glance = Glance { pending, ..looked_at(vec![item(1, "10.00", "bob")]) };
-        let view = preflight(Some(glance), Decision::Approve).expect("small sums");
+        let view = preflight(Some(glance), Decision::Approve, 1).expect("small sums");
         assert_eq!(view.groups[0].outcome, "OVER_LIMIT");
     }
 
@@ -258,26 +272,28 @@ mod tests {
     fn what_is_old_or_heard_of_before_the_line_went_is_said_to_be() {
         for (online, hour, words) in [(true, 8, None), (true, 10, Some("an hour ago")), (false, 8, Some("Offline"))] {
             let glance = Glance { online, now: at(hour), ..looked_at(vec![item(1, "10.00", "bob")]) };
-            let view = preflight(Some(glance), Decision::Approve).expect("small sums");
+            let view = preflight(Some(glance), Decision::Approve, 1).expect("small sums");
             assert_eq!(view.stale.is_some(), words.is_some());
             assert!(view.stale.unwrap_or_default().contains(words.unwrap_or_default()));
         }
-        assert_eq!(preflight(None, Decision::Approve).expect_err("nothing was heard of").code, "NOT_CONNECTED");
+        assert_eq!(preflight(None, Decision::Approve, 0).expect_err("nothing was heard of").code, "NOT_CONNECTED");
     }
 
     #[test]
-    fn a_mark_says_that_somebody_signed_and_neither_who_nor_what() {
-        let signed = DeckItem { signatures: 1, reverses: Some("0123456789abcdef".into()), ..item(1, "600.00", "bob") };
-        let closed = Standing {
-            periods: vec![Period { state: PeriodState::Closed, ..standing().periods.remove(0) }],
-            ..standing()
-        };
-        let labels = |standing: Option<&Standing>| -> Vec<String> {
-            marks(&[&signed], standing).remove(0).into_iter().map(|mark| mark.label).collect()
-        };
-        assert_eq!(labels(None), ["1 of 2 signed", "Reversal of 01234567…"]);
-        assert_eq!(labels(Some(&standing())), ["1 of 2 signed", "Reversal of 01234567…"]);
-        assert_eq!(labels(Some(&closed)), ["1 of 2 signed", "Reversal of 01234567…", "Period closed"]);
-        assert!(marks(&[&item(2, "1.00", "bob")], Some(&standing())).remove(0).is_empty());
+    fn what_to_think_about_and_what_to_type_is_said_before_the_signature() {
+        let mut standing = standing();
+        let from = CurrencyAmount { currency: "EUR".into(), amount: 1_200.into() };
+        standing.policy.review.type_total_from = vec![from];
+        let other = DeckItem { entity: "fr-01".into(), ..item(2, "700.00", "bob") };
+        let items = vec![item(1, "600.00", "bob"), other];
+        let glance = Glance { standing, lapsed: 1, ..looked_at(items) };
+        let view = preflight(Some(glance), Decision::Approve, 0).expect("small sums");
+        let kinds: Vec<WarningKind> = view.warnings.iter().map(|warning| warning.kind).collect();
+        let expected =
+            [WarningKind::MixedEntities, WarningKind::LimitNear, WarningKind::NothingOpened, WarningKind::LeaseGone];
+        assert_eq!(kinds, expected);
+        assert_eq!(view.type_totals, ["EUR"]);
+        let calm = preflight(Some(looked_at(vec![item(1, "10.00", "bob")])), Decision::Approve, 1).expect("small sums");
+        assert_eq!((calm.warnings, calm.type_totals), (vec![], vec![]));
     }
 }

@@ -2,8 +2,8 @@
 
 use countersign_domain::sign_off::{Answer, Decision};
 use countersign_engine::port::{Entry, Stage};
-use countersign_engine::{Engine, Now, Pending};
-use countersign_wire::{DecisionChoice, OutboxRow, OutboxState, OutboxView};
+use countersign_engine::{Engine, Now, Pending, next_step};
+use countersign_wire::{DecisionChoice, NextStep, OutboxRow, OutboxState, OutboxView, TheirDecision};
 
 use super::{count, instant, ms};
 
@@ -51,7 +51,7 @@ fn wait_ms(pending: &Pending, now: Now) -> u64 {
     pending.send_after_ms.max(pending.next_attempt_ms).saturating_sub(now.mono_ms)
 }
 
-fn pending_row(pending: &Pending, now: Now) -> OutboxRow {
+pub(super) fn pending_row(pending: &Pending, now: Now) -> OutboxRow {
     let state = match pending.entry.stage {
         Stage::Ready if pending.sending => OutboxState::Sending,
         Stage::Ready if pending.send_after_ms > now.mono_ms => OutboxState::Held,
@@ -64,7 +64,7 @@ fn pending_row(pending: &Pending, now: Now) -> OutboxRow {
     row(&pending.entry, state, waits.filter(|wait| *wait > 0))
 }
 
-fn row(entry: &Entry, state: OutboxState, next_attempt_in_ms: Option<u64>) -> OutboxRow {
+pub(super) fn row(entry: &Entry, state: OutboxState, next_attempt_in_ms: Option<u64>) -> OutboxRow {
     let (sign_off, item) = (&entry.sign_off, &entry.item);
     OutboxRow {
         key: sign_off.key.0.to_string(),
@@ -74,16 +74,37 @@ fn row(entry: &Entry, state: OutboxState, next_attempt_in_ms: Option<u64>) -> Ou
         amount: item.variance.text(),
         currency: item.variance.currency.code().to_owned(),
         minor_units: item.variance.currency.minor_units(),
-        decision: match sign_off.decision {
-            Decision::Approve => DecisionChoice::Approve,
-            Decision::Reject => DecisionChoice::Reject,
-        },
+        decision: choice(sign_off.decision),
         decided_at: instant(sign_off.decided_at),
         state,
-        outcome: entry.answer.as_ref().map(|answer| answer.outcome.as_str().to_owned()),
+        // A decision that was sent again stands as it was answered first.
+        outcome: entry.answer.as_ref().map(|answer| answer.first_outcome.unwrap_or(answer.outcome).as_str().to_owned()),
         message: entry.answer.as_ref().map(explanation).or_else(|| entry.problem.clone()),
         attempts: entry.attempts,
         next_attempt_in_ms: next_attempt_in_ms.map(ms),
+        batch: entry.batch.0.to_string(),
+        reason: sign_off.reason.clone(),
+        comment: sign_off.comment.clone(),
+        theirs: entry.answer.as_ref().and_then(|answer| answer.other.as_ref()).map(|other| TheirDecision {
+            reviewer: other.reviewer.clone(),
+            decision: choice(other.decision),
+            at: instant(other.at),
+        }),
+        next_step: match next_step(entry.stage, entry.answer.as_ref().map(|answer| answer.outcome)) {
+            countersign_engine::NextStep::Nothing => NextStep::Nothing,
+            countersign_engine::NextStep::ReviewAgain => NextStep::ReviewAgain,
+            countersign_engine::NextStep::PutAway => NextStep::PutAway,
+            countersign_engine::NextStep::SendAgain => NextStep::SendAgain,
+            countersign_engine::NextStep::AskSupervisor => NextStep::AskSupervisor,
+        },
+    }
+}
+
+/// A decision in the window's words.
+fn choice(decision: Decision) -> DecisionChoice {
+    match decision {
+        Decision::Approve => DecisionChoice::Approve,
+        Decision::Reject => DecisionChoice::Reject,
     }
 }
 

@@ -1,11 +1,13 @@
-//! An exception for tests.
+//! Exceptions and a standing for tests.
 
 use chrono::{DateTime, NaiveDate, TimeZone as _, Utc};
 use countersign_domain::exception::{Kind, MatchDecision, RoutingTier};
 use countersign_domain::hash;
 use countersign_domain::id::{ContentHash, Epoch, ExceptionId, PartitionKey, Seq};
 use countersign_domain::money::Money;
+use countersign_domain::policy::{FourEyesRule, Policy};
 use countersign_domain::scoring::{Route, Suggestion};
+use countersign_domain::standing::{Limit, Period, PeriodState, Standing};
 use countersign_engine::port::DeckItem;
 
 /// A whole hour of the day on which the tests happen.
@@ -38,11 +40,36 @@ pub(crate) fn item(id: i64, amount: &str, prepared_by: &str) -> DeckItem {
         prepared_by: vec![prepared_by.into()],
         signatures: 0,
         reverses: None,
+        due_on: None,
         match_decision: MatchDecision::Partial,
         tier: RoutingTier::Standard,
         trace_id: uuid::Uuid::nil(),
         source_hash: String::new(),
         suggestion: Suggestion { route: Route::RouteReview, reasons: Vec::new(), policy_version: 1 },
         note: None,
+    }
+}
+
+/// Two signatures from 500 on, at most 1,000 each and 1,500 in September.
+pub(crate) fn standing() -> Standing {
+    let rule = FourEyesRule { currency: "EUR".into(), kind: None, tier: None, at_or_above: 500.into() };
+    Standing {
+        at: at(8),
+        policy_version: 3,
+        policy: Policy { four_eyes: vec![rule], ..Policy::default() },
+        names: vec!["dana".into()],
+        kinds: None,
+        tiers: None,
+        ledger_entities: None,
+        limits: vec![Limit { currency: "*".into(), largest: Some(1_000.into()), per_period: Some(1_500.into()) }],
+        used: Vec::new(),
+        periods: vec![Period {
+            ledger_entity: "*".into(),
+            name: "2026-09".into(),
+            first_day: day(1),
+            last_day: day(30),
+            state: PeriodState::Closing,
+            closes_at: None,
+        }],
     }
 }

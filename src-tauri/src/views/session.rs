@@ -1,15 +1,16 @@
 //! The frame around every screen.
 
+use chrono::{DateTime, Utc};
 use countersign_domain::settings::Settings;
 use countersign_domain::standing::Standing;
 use countersign_engine::port::{BacklogError, Failure, Problem};
 use countersign_engine::{Counts, Engine, LinkState, Now};
 use countersign_wire::{
-    CommandError, EnrolmentView, LeavingReason, LeavingView, LinkView, Needs, PolicyView, Profile, ReasonCode,
-    SessionView,
+    ClosePeriod, CommandError, EnrolmentView, LeavingReason, LeavingView, LinkView, Needs, PolicyView, Profile,
+    ReasonCode, SessionView,
 };
 
-use super::{backlog_error, count, instant, ms};
+use super::{backlog_error, count, focus_label, instant, ms, next_period};
 
 /// What the shell itself knows.
 #[derive(Debug, Clone)]
@@ -46,6 +47,11 @@ struct Work {
     warnings: Vec<String>,
     policy: Option<PolicyView>,
     enrolment: Option<EnrolmentView>,
+    focus: Option<String>,
+    lease_warning_in_ms: Option<u64>,
+    offline_until: Option<DateTime<Utc>>,
+    longest_lease_ms: Option<u32>,
+    period: Option<ClosePeriod>,
 }
 
 /// What the window has to ask, by the state of a workstation that runs.
@@ -76,6 +82,11 @@ pub(crate) fn session(frame: Frame, engine: Option<(&Engine, Now)>) -> SessionVi
         warnings: engine.warnings(),
         policy: engine.standing().map(policy),
         enrolment: enrolment(engine, now),
+        focus: engine.focus().map(focus_label),
+        lease_warning_in_ms: engine.lease_warning_in_ms(now),
+        offline_until: engine.offline_until(now),
+        longest_lease_ms: engine.standing().map(|standing| standing.policy.lease.longest_ms),
+        period: engine.standing().and_then(next_period).map(|(period, _)| period),
     });
     let leaving = match engine {
         Some((engine, now)) => frame.profile.as_ref().and_then(|profile| leaving(&profile.name, engine, now)),
@@ -154,6 +165,11 @@ fn view(frame: Frame, work: Option<Work>, leaving: Option<LeavingView>) -> Sessi
         enrolment: work.as_ref().and_then(|work| work.enrolment.clone()),
         leaving,
         keys_in_file: frame.keys_in_file,
+        focus: work.as_ref().and_then(|work| work.focus.clone()),
+        lease_warning_in_ms: work.as_ref().and_then(|work| work.lease_warning_in_ms).map(ms),
+        offline_until: work.as_ref().and_then(|work| work.offline_until).map(instant),
+        longest_lease_ms: work.as_ref().and_then(|work| work.longest_lease_ms),
+        period: work.as_ref().and_then(|work| work.period.clone()),
         warnings: frame.notices.into_iter().chain(work.into_iter().flat_map(|work| work.warnings)).collect(),
         app_version: env!("CARGO_PKG_VERSION").to_owned(),
     }

@@ -241,7 +241,7 @@ impl Workstation {
     }
 
     /// Looks for a password: the environment's, or the keyring's.
-    fn search_password(&self, profile: &Profile) -> JoinHandle<Option<SecretString>> {
+    pub(super) fn search_password(&self, profile: &Profile) -> JoinHandle<Option<SecretString>> {
         let (unattended, name, use_keyring) = (self.unattended.clone(), profile.name.clone(), self.places.keyring);
         tokio::task::spawn_blocking(move || {
             unattended.or_else(|| if use_keyring { Passwords.find(&name) } else { None })

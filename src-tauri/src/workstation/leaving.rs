@@ -41,6 +41,7 @@ impl Workstation {
             return Err(error("NOT_CONNECTED", "No profile is in use."));
         };
         self.end(Command::SignOut, self.drain_patience()).await;
+        self.heard.forget();
         let place = self.place(&name);
         let left = run(move || Ok((left_behind(&place), forget_password(&place)))).await;
         let (counts, forgotten) = left.unwrap_or_else(|problem| (Err(problem), None));

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use countersign_domain::hash;
 use countersign_domain::id::{BatchId, WorkstationId};
-use countersign_domain::settings::Settings;
 use countersign_domain::sign_off::{Decision, SignOff};
 use countersign_engine::port::{Entry, Journal as _, Stage, Write};
 use countersign_journal::SqliteJournal;
-use countersign_station::Vault;
+use countersign_station::{Configured, SettingsFile, Vault};
 use countersign_wire::{LeavingReason, Needs, Profile, TlsMode};
 use secrecy::SecretString;
 use uuid::Uuid;
@@ -34,6 +33,17 @@ fn unreachable(name: &str) -> Profile {
     }
 }
 
+/// Settings in a file of these words.
+fn configured(home: &Path, text: &str) -> (SettingsFile, Configured) {
+    let path = home.join("config").join("config.toml");
+    if !text.is_empty() {
+        std::fs::write(&path, text).expect("a writable directory");
+    }
+    let file = SettingsFile::at(path, |_| None);
+    let configured = file.load(false).expect("good settings");
+    (file, configured)
+}
+
 fn workstation(home: &Path, wanted: Option<&str>) -> Arc<Workstation> {
     let places = Places {
         config_dir: home.join("config"),
@@ -44,7 +54,7 @@ fn workstation(home: &Path, wanted: Option<&str>) -> Arc<Workstation> {
     };
     // With a password from the surroundings the keyring is never asked.
     let unattended = Some(SecretString::from("secret"));
-    Arc::new(Workstation::new(Settings::default(), places, wanted.map(str::to_owned), unattended))
+    Arc::new(Workstation::new(configured(home, ""), places, wanted.map(str::to_owned), unattended))
 }
 
 async fn with_profiles(home: &Path, names: &[&str]) {
@@ -223,8 +233,11 @@ fn sign_offline(file: &Path, name: &str) {
         problem: None,
         offline: true,
         settled_at: None,
+        may_be_sent: false,
+        receipt: None,
+        steps: Vec::new(),
     };
-    journal.write(&Write::Signed(vec![entry])).expect("a writable journal");
+    journal.write(&Write::Signed { entries: vec![entry], attestation: String::new() }).expect("a writable journal");
 }
 
 #[tokio::test]
@@ -266,7 +279,6 @@ async fn unsent_decisions_are_removed_only_with_the_digest_of_their_export() {
     let file = journal(home.path(), "a");
     sign_offline(&file, "a");
 
-    let settings = Settings { drain_timeout_s: 5, ..Settings::default() };
     let places = Places {
         config_dir: home.path().join("config"),
         data_dir: home.path().join("data"),
@@ -274,7 +286,12 @@ async fn unsent_decisions_are_removed_only_with_the_digest_of_their_export() {
         keyring: false,
         instance: None,
     };
-    let second = Arc::new(Workstation::new(settings, places, None, Some(SecretString::from("secret"))));
+    let second = Arc::new(Workstation::new(
+        configured(home.path(), "drain_timeout_s = 5\n"),
+        places,
+        None,
+        Some(SecretString::from("secret")),
+    ));
     second.start().await;
     let (signed_out, ()) = tokio::join!(second.sign_out(), second.close_now());
     signed_out.expect("a station that runs");
@@ -300,3 +317,5 @@ async fn unsent_decisions_are_removed_only_with_the_digest_of_their_export() {
     assert!(Path::new(&export.path).exists());
     second.close().await;
 }
+
+mod keeping;
