@@ -1,4 +1,5 @@
 import { Toasts } from "./components/Toasts";
+import { BatchReceipt } from "./features/batches/BatchReceipt";
 import { ConnectScreen } from "./features/connect/ConnectScreen";
 import { DrainDialog } from "./features/drain/DrainDialog";
 import { useFrame } from "./features/shell/frame-store";
@@ -14,6 +15,7 @@ export function App() {
   return (
     <>
       <Body session={session} worksOffline={worksOffline} />
+      <BatchReceipt />
       <Toasts />
       <DrainDialog />
     </>

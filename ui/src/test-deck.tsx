@@ -2,9 +2,14 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { render } from "@testing-library/react";
 import { vi } from "vitest";
 import { useToasts } from "./components/toast-store";
+import { uiState } from "./components/ui-state";
+import { useReceiptDialog } from "./features/batches/receipt-store";
 import { useReview } from "./features/review/review-store";
 import { NOTHING_SELECTED } from "./features/review/selection";
+import { EVERYTHING } from "./features/views/setup";
+import { useViews } from "./features/views/views-store";
 import type { DeckRow } from "./generated/DeckRow";
+import type { Preferences } from "./generated/Preferences";
 import type { SessionView } from "./generated/SessionView";
 import { type Ipc, IpcContext } from "./ipc/ipc";
 import { createQueryClient } from "./ipc/reads";
@@ -29,6 +34,13 @@ export function deckRow(id: string, part: Partial<DeckRow> = {}): DeckRow {
     lease_ends_in_ms: 900_000,
     note: null,
     marks: [],
+    age_days: 12,
+    aging: "0-30",
+    due_on: "2026-11-04",
+    overdue: false,
+    traits: [],
+    held_behind: null,
+    state: { label: "", explanation: "", tone: "CALM" },
     ...part,
   };
 }
@@ -59,6 +71,30 @@ export const SESSION: SessionView = {
   keys_in_file: false,
   warnings: [],
   app_version: "0.1.0",
+  focus: null,
+  lease_warning_in_ms: null,
+  offline_until: null,
+  longest_lease_ms: 43_200_000,
+  period: null,
+};
+
+export const PREFERENCES: Preferences = {
+  theme: "SYSTEM",
+  density: "REGULAR",
+  negatives: "PARENTHESES",
+  numbers: "COMMA_POINT",
+  motion: "SYSTEM",
+  zoom_percent: 100,
+  notifications: true,
+  keymap: {},
+  layout: "",
+};
+
+const SAVED_FILE = {
+  path: "/home/me/Documents/Countersign/receipt.pdf",
+  name: "receipt.pdf",
+  bytes: 12_000,
+  sha256: "ab".repeat(32),
 };
 
 /** A workstation whose deck is `rows`; every command is a spy that can be told otherwise. */
@@ -93,6 +129,9 @@ export function fakeIpc(rows: DeckRow[]) {
         },
       ],
       refused: 0,
+      warnings: [],
+      type_totals: [],
+      attestation: "I have examined these exceptions.",
     })),
     sign: vi.fn<Ipc["sign"]>(async ({ ids }) => ({ batch: "b1", count: ids.length, undo_ms: 5_000 })),
     undo: vi.fn<Ipc["undo"]>(async () => ({ withdrawn: 1, too_late: 0 })),
@@ -103,6 +142,35 @@ export function fakeIpc(rows: DeckRow[]) {
     })),
     receipts: vi.fn<Ipc["receipts"]>(async () => []),
     outbox: vi.fn<Ipc["outbox"]>(() => new Promise(() => undefined)),
+    subtotals: vi.fn<Ipc["subtotals"]>(async (groups) => groups.map(() => [])),
+    focus: vi.fn<Ipc["focus"]>(async () => ({ focus: null, label: "Everything", outside: 0 })),
+    setFocus: vi.fn<Ipc["setFocus"]>(async (focus) => ({ focus, label: "As asked", outside: 0 })),
+    backlog: vi.fn<Ipc["backlog"]>(() => new Promise(() => undefined)),
+    closeOverview: vi.fn<Ipc["closeOverview"]>(() => new Promise(() => undefined)),
+    history: vi.fn<Ipc["history"]>(() => new Promise(() => undefined)),
+    picture: vi.fn<Ipc["picture"]>(async () => null),
+    extendLeases: vi.fn<Ipc["extendLeases"]>(async () => ({
+      partitions: 1,
+      lost: 0,
+      until: "2026-10-05T18:00:00Z",
+      message: "1 lease stands until 18:00.",
+    })),
+    outboxHistory: vi.fn<Ipc["outboxHistory"]>(async () => []),
+    batches: vi.fn<Ipc["batches"]>(async () => []),
+    batch: vi.fn<Ipc["batch"]>(() => new Promise(() => undefined)),
+    cancelUnsent: vi.fn<Ipc["cancelUnsent"]>(async () => ({ withdrawn: 1, too_late: 0 })),
+    saveBatch: vi.fn<Ipc["saveBatch"]>(async () => SAVED_FILE),
+    exportDeck: vi.fn<Ipc["exportDeck"]>(async () => SAVED_FILE),
+    readDecisions: vi.fn<Ipc["readDecisions"]>(() => new Promise(() => undefined)),
+    settings: vi.fn<Ipc["settings"]>(() => new Promise(() => undefined)),
+    changeSetting: vi.fn<Ipc["changeSetting"]>(() => new Promise(() => undefined)),
+    preferences: vi.fn<Ipc["preferences"]>(async () => PREFERENCES),
+    savePreferences: vi.fn<Ipc["savePreferences"]>(async () => undefined),
+    uiState: vi.fn<Ipc["uiState"]>(async () => null),
+    keepUiState: vi.fn<Ipc["keepUiState"]>(async () => undefined),
+    testConnection: vi.fn<Ipc["testConnection"]>(async () => ({ lines: [], good: true })),
+    deleteProfile: vi.fn<Ipc["deleteProfile"]>(async () => SESSION),
+    diagnostics: vi.fn<Ipc["diagnostics"]>(async () => "Countersign 0.1.0"),
     retryNow: vi.fn<Ipc["retryNow"]>(async () => undefined),
     retryDead: vi.fn<Ipc["retryDead"]>(async () => undefined),
     dismiss: vi.fn<Ipc["dismiss"]>(async () => undefined),
@@ -123,14 +191,17 @@ export function fakeIpc(rows: DeckRow[]) {
 /** Draws `screen` over `ipc`, from a window in which nothing has been done yet. */
 export function renderWith(ipc: Ipc, screen: React.ReactNode) {
   useReview.setState({
-    filter: "",
     selection: NOTHING_SELECTED,
     revision: 0,
     batch: null,
     handOver: null,
     signed: null,
+    importOpen: false,
   });
+  useViews.setState({ own: [], current: "all", setup: EVERYTHING, collapsed: new Set(), question: null });
   useToasts.setState({ toasts: [] });
+  useReceiptDialog.setState({ batch: null });
+  uiState.load(null);
   const client = createQueryClient();
   render(
     <IpcContext value={ipc}>

@@ -8,6 +8,18 @@ Element.prototype.scrollTo = vi.fn() as unknown as typeof Element.prototype.scro
 // Nor does it know how to write an identifier in a selector, which the components from React Aria ask for.
 vi.stubGlobal("CSS", { escape: (text: string) => text.replace(/[^\w-]/g, "\\$&") });
 
+// Nor can anything scroll out of sight: all that is watched is seen at once.
+vi.stubGlobal(
+  "IntersectionObserver",
+  class {
+    constructor(private readonly told: (entries: { target: Element; isIntersecting: boolean }[]) => void) {}
+    observe(target: Element) {
+      this.told([{ target, isIntersecting: true }]);
+    }
+    disconnect() {}
+  },
+);
+
 // A bound for a machine that compiles something else meanwhile; what is awaited comes at once.
 configure({ asyncUtilTimeout: 10_000 });
 

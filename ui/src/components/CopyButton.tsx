@@ -6,7 +6,8 @@ interface CopyButtonProps {
   /** What is copied, as the button and the message say it. */
   what: string;
   text: string;
-  children?: React.ReactNode;
+  /** What the button reads; its spoken name begins with it. */
+  children?: string;
   look?: "plain" | "quiet";
   "data-testid"?: string;
 }
@@ -18,7 +19,12 @@ export function CopyButton({ what, text, children = "Copy", look = "quiet", ...r
     else complain(`The ${what} could not be copied: select it and copy it yourself.`);
   };
   return (
-    <Button {...rest} look={look} aria-label={`Copy the ${what}`} onPress={() => void copy()}>
+    <Button
+      {...rest}
+      look={look}
+      aria-label={children === "Copy" ? `Copy the ${what}` : `${children}: ${what}`}
+      onPress={() => void copy()}
+    >
       {children}
     </Button>
   );

@@ -31,7 +31,7 @@ export function Window({
       }}
     >
       <Modal className={`${styles.modal} ${wide ? styles.wide : ""}`}>
-        <Dialog role={role} className={styles.dialog} data-testid={testId}>
+        <Dialog role={role} className={styles.dialog} data-window data-testid={testId}>
           <Heading slot="title" className={styles.title}>
             {title}
           </Heading>

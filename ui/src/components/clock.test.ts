@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ageText, clockText } from "./clock";
+import { ageText, clockText, instantText, withOwnInstants } from "./clock";
 
 test.each([
   [0, "0:00"],
@@ -19,3 +19,12 @@ test.each([
 ])("%s is %s old", (instant, text) => {
   expect(ageText(instant, Date.parse("2026-10-13T12:00:00Z"))).toBe(text);
 });
+
+test.each(["2026-11-29T20:44:32.367Z", "2026-11-29T20:44:32Z", "2026-11-29T21:44:32.367123+01:00"])(
+  "the instant %s in a message is written as all others are",
+  (instant) => {
+    const text = withOwnInstants(`bob decided it at ${instant}. Version 2026-11 stands.`, 0);
+    expect(text).toBe(`bob decided it at ${instantText(instant, 0)}. Version 2026-11 stands.`);
+    expect(text).toMatch(/at 2026-11-\d\d \d\d:44:32\. /);
+  },
+);

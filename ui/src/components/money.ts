@@ -1,3 +1,5 @@
+import { currentNumberFormat, type NumberFormat } from "./number-format";
+
 /**
  * Amounts are decimal strings from end to end. Nothing here turns one into a floating-point number; sums are made in Rust.
  */
@@ -40,40 +42,45 @@ export function compareDecimals(a: string, b: string): number {
   return left.negative ? compareMagnitude(right, left) : compareMagnitude(left, right);
 }
 
-const formats = new Map<number, Intl.NumberFormat>();
-
-function formatFor(minorUnits: number): Intl.NumberFormat {
-  let format = formats.get(minorUnits);
-  if (format === undefined) {
-    format = new Intl.NumberFormat("en", {
-      minimumFractionDigits: minorUnits,
-      maximumFractionDigits: minorUnits,
-      signDisplay: "never",
-    });
-    formats.set(minorUnits, format);
-  }
-  return format;
+/** The digits before the mark in groups, from the mark outwards. */
+function grouped(whole: string, { group, groupDigits: [first, others] }: NumberFormat): string {
+  let end = whole.length - first;
+  if (end <= 0) return whole;
+  let text = whole.slice(end);
+  for (; end > others; end -= others) text = whole.slice(end - others, end) + group + text;
+  return whole.slice(0, end) + group + text;
 }
 
-/** An amount as text: exactly `minorUnits` digits, grouped, a negative one in parentheses. */
-export function formatAmount(amount: string, minorUnits: number): string {
+/** The digits after the mark: what there is, and zeros up to `minorUnits`. Nothing is rounded away. */
+function shownFraction({ fraction }: Digits, minorUnits: number): string {
+  return fraction.padEnd(minorUnits, "0");
+}
+
+/**
+ * An amount as text: grouped, with at least `minorUnits` digits after the mark, a negative one as the reviewer prefers. It is made
+ * of the amount's own digits, so that none is ever changed.
+ */
+export function formatAmount(amount: string, minorUnits: number, format = currentNumberFormat()): string {
   const digits = digitsOf(amount);
   if (digits === null) return amount;
-  // `format` reads a string exactly; the type of its parameter is a template literal.
-  const text = formatFor(minorUnits).format(amount as `${number}`);
-  return digits.negative ? `(${text})` : text;
+  const fraction = shownFraction(digits, minorUnits);
+  const text = `${grouped(digits.whole || "0", format)}${fraction === "" ? "" : format.mark}${fraction}`;
+  if (!digits.negative) return text;
+  return format.negatives === "PARENTHESES" ? `(${text})` : `-${text}`;
 }
 
 /** A decimal as text with as many digits as it came with; what is none stays as it is. */
-export function formatDecimal(value: string): string {
-  return formatAmount(value, value.split(".")[1]?.length ?? 0);
+export function formatDecimal(value: string, format = currentNumberFormat()): string {
+  return formatAmount(value, value.split(".")[1]?.length ?? 0, format);
 }
 
 /** What has to stand, unseen, to the right of an amount so that the decimal marks of a right-aligned column meet. */
-export function alignmentPad(amount: string, minorUnits: number): string {
-  const missing = Math.max(0, COLUMN_DIGITS - minorUnits);
-  const mark = minorUnits === 0 ? "." : "";
-  const parenthesis = digitsOf(amount)?.negative === true ? "" : ")";
+export function alignmentPad(amount: string, minorUnits: number, format = currentNumberFormat()): string {
+  const digits = digitsOf(amount);
+  const shown = digits === null ? minorUnits : shownFraction(digits, minorUnits).length;
+  const missing = Math.max(0, COLUMN_DIGITS - shown);
+  const mark = shown === 0 ? format.mark : "";
   // The hidden digits stand after a visible parenthesis: widths add up the same in either order.
+  const parenthesis = format.negatives === "MINUS" || digits?.negative === true ? "" : ")";
   return `${mark}${"0".repeat(missing)}${parenthesis}`;
 }

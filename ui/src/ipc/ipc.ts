@@ -1,18 +1,36 @@
 import { createContext, useContext } from "react";
+import type { BacklogView } from "../generated/BacklogView";
+import type { BatchRow } from "../generated/BatchRow";
+import type { BatchView } from "../generated/BatchView";
 import type { Changed } from "../generated/Changed";
+import type { CloseView } from "../generated/CloseView";
 import type { CommandError } from "../generated/CommandError";
+import type { ConnectionTest } from "../generated/ConnectionTest";
+import type { CurrencyTotal } from "../generated/CurrencyTotal";
 import type { DecisionChoice } from "../generated/DecisionChoice";
 import type { DeckView } from "../generated/DeckView";
 import type { DetailView } from "../generated/DetailView";
 import type { ExportView } from "../generated/ExportView";
+import type { ExtendReply } from "../generated/ExtendReply";
+import type { Focus } from "../generated/Focus";
+import type { FocusView } from "../generated/FocusView";
 import type { HandOverReply } from "../generated/HandOverReply";
+import type { HistoryEvent } from "../generated/HistoryEvent";
+import type { HistoryView } from "../generated/HistoryView";
+import type { ImportView } from "../generated/ImportView";
 import type { OutboxView } from "../generated/OutboxView";
+import type { PictureView } from "../generated/PictureView";
+import type { Preferences } from "../generated/Preferences";
 import type { PreflightView } from "../generated/PreflightView";
 import type { Profile } from "../generated/Profile";
+import type { ReceiptFormat } from "../generated/ReceiptFormat";
 import type { ReceiptRow } from "../generated/ReceiptRow";
 import type { RemovedReply } from "../generated/RemovedReply";
+import type { SavedFile } from "../generated/SavedFile";
 import type { SelectionTotals } from "../generated/SelectionTotals";
 import type { SessionView } from "../generated/SessionView";
+import type { SettingsView } from "../generated/SettingsView";
+import type { SheetFormat } from "../generated/SheetFormat";
 import type { SignReceipt } from "../generated/SignReceipt";
 import type { SignRequest } from "../generated/SignRequest";
 import type { UndoReply } from "../generated/UndoReply";
@@ -38,6 +56,44 @@ export interface Ipc {
   outbox(): Promise<OutboxView>;
   /** The latest receipts, newest first. */
   receipts(): Promise<ReceiptRow[]>;
+  /** Adds up each list of ids on its own: the subtotals of a grouped grid. */
+  subtotals(groups: readonly (readonly string[])[]): Promise<CurrencyTotal[][]>;
+  focus(): Promise<FocusView>;
+  /** `null` lets everything in. Giving back releases what is undecided and outside of the new focus. */
+  setFocus(focus: Focus | null, giveBack: boolean): Promise<FocusView>;
+  /** What is pending, from the database's summary; what was last heard of while it cannot be reached. */
+  backlog(): Promise<BacklogView>;
+  closeOverview(): Promise<CloseView>;
+  /** Needs the database. */
+  history(id: string): Promise<HistoryView>;
+  /** `null`: there is no picture. Needs the database, unless it was shown before. */
+  picture(id: string): Promise<PictureView | null>;
+  /** Extends every lease to `forMs` from now, at most as long as policy allows. */
+  extendLeases(forMs: number): Promise<ExtendReply>;
+  /** What this workstation did for one decision, oldest first. */
+  outboxHistory(key: string): Promise<HistoryEvent[]>;
+  /** Confirmations of the outbox, newest first. */
+  batches(): Promise<BatchRow[]>;
+  batch(batch: string): Promise<BatchView>;
+  /** Takes back what was never sent, also after the undo window. */
+  cancelUnsent(batch: string): Promise<UndoReply>;
+  saveBatch(batch: string, format: ReceiptFormat): Promise<SavedFile>;
+  exportDeck(ids: readonly string[], format: SheetFormat): Promise<SavedFile>;
+  /** Reads decisions made in a spreadsheet; signs nothing. */
+  readDecisions(name: string, bytes: Uint8Array): Promise<ImportView>;
+  settings(): Promise<SettingsView>;
+  /** `null` goes back to the default. It takes effect at the next start. */
+  changeSetting(name: string, value: number | null): Promise<SettingsView>;
+  preferences(): Promise<Preferences>;
+  savePreferences(preferences: Preferences): Promise<void>;
+  /** What the window kept of itself in the journal: view, selection, half-written comments. */
+  uiState(): Promise<string | null>;
+  keepUiState(state: string): Promise<void>;
+  /** Tries every step of a connection and keeps nothing. */
+  testConnection(profile: Profile, password: string | null): Promise<ConnectionTest>;
+  deleteProfile(name: string): Promise<SessionView>;
+  /** Versions, settings and the state of everything, without secrets or content. */
+  diagnostics(): Promise<string>;
   retryNow(): Promise<void>;
   retryDead(key: string): Promise<void>;
   dismiss(key: string): Promise<void>;

@@ -90,6 +90,58 @@ export function useReceipts() {
   return useQuery({ queryKey: ["receipts"], queryFn: () => ipc.receipts() });
 }
 
+export function usePreferences() {
+  const ipc = useIpc();
+  return useQuery({ queryKey: ["preferences"], queryFn: () => ipc.preferences() });
+}
+
+export function useFocus() {
+  const ipc = useIpc();
+  return useQuery({ queryKey: ["focus"], queryFn: () => ipc.focus() });
+}
+
+/** Read anew each time it is shown: the database tells of no change. */
+export function useBacklog() {
+  const ipc = useIpc();
+  return useQuery({ queryKey: ["backlog"], queryFn: () => ipc.backlog(), staleTime: 0 });
+}
+
+/** Read anew each time it is shown: the database tells of no change. */
+export function useCloseOverview() {
+  const ipc = useIpc();
+  return useQuery({ queryKey: ["close"], queryFn: () => ipc.closeOverview(), staleTime: 0 });
+}
+
+export function useHistory(id: string) {
+  const ipc = useIpc();
+  return useQuery({ queryKey: ["history", id], queryFn: () => ipc.history(id), gcTime: 30_000 });
+}
+
+export function usePicture(id: string) {
+  const ipc = useIpc();
+  return useQuery({ queryKey: ["picture", id], queryFn: () => ipc.picture(id), gcTime: 300_000 });
+}
+
+export function useBatches() {
+  const ipc = useIpc();
+  return useQuery({ queryKey: ["batches"], queryFn: () => ipc.batches() });
+}
+
+export function useBatch(batch: string) {
+  const ipc = useIpc();
+  return useQuery({ queryKey: ["batch", batch], queryFn: () => ipc.batch(batch) });
+}
+
+export function useOutboxHistory(key: string) {
+  const ipc = useIpc();
+  return useQuery({ queryKey: ["outbox-history", key], queryFn: () => ipc.outboxHistory(key) });
+}
+
+export function useSettings() {
+  const ipc = useIpc();
+  return useQuery({ queryKey: ["settings"], queryFn: () => ipc.settings() });
+}
+
 export function useOutbox() {
   const ipc = useIpc();
   return useQuery({ queryKey: ["outbox"], queryFn: () => timed(() => ipc.outbox()) });
@@ -115,8 +167,8 @@ export function useFollowChanges(onDrain: (changed: Changed) => void) {
   useEffect(() => {
     const reread = (...keys: string[]) =>
       coalesce(() => Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] }))));
-    const rereadDeck = reread("deck", "detail", "totals", "preflight");
-    const rereadOutbox = reread("outbox", "receipts");
+    const rereadDeck = reread("deck", "detail", "totals", "preflight", "subtotals", "focus");
+    const rereadOutbox = reread("outbox", "receipts", "batches", "batch", "outbox-history");
     const rereadSession = reread("session");
     let seen: Changed | null = null;
     let stop: (() => void) | null = null;

@@ -1,61 +1,47 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { useId, useState } from "react";
+import { Busy } from "../../components/Busy";
 import { Button } from "../../components/Button";
 import { Choice } from "../../components/Choice";
-import field from "../../components/field.module.css";
+import { PasswordField } from "../../components/PasswordField";
+import { counted } from "../../components/plural";
 import { visibleText } from "../../components/visible-text";
+import type { Profile } from "../../generated/Profile";
 import type { SessionView } from "../../generated/SessionView";
-import type { TlsMode } from "../../generated/TlsMode";
-import { toCommandError, useIpc } from "../../ipc/ipc";
 import { LeavingPanel } from "../leaving/LeavingPanel";
 import { useFrame } from "../shell/frame-store";
+import { ConnectionLines } from "./ConnectionLines";
 import styles from "./ConnectScreen.module.css";
-import { formOf, type ProfileForm, readProfile, sameProfile } from "./profile-form";
+import { ProfileFields } from "./ProfileFields";
+import { useConnect } from "./use-connect";
+import { useProfileForm } from "./use-profile-form";
 
-const TLS_MODES: readonly { id: TlsMode; label: string }[] = [
-  { id: "verify-full", label: "Verify certificate and host name" },
-  { id: "disable", label: "None (socket or loopback only)" },
-];
-
+/** The first thing a new reviewer sees: where the backlog is, who they are, whether it works, and in. */
 export function ConnectScreen({ session }: { session: SessionView }) {
-  const ipc = useIpc();
-  const client = useQueryClient();
-  const workOffline = useFrame((state) => state.workOffline);
-  const [form, setForm] = useState(() => formOf(session.profile));
+  const { problem, connecting, connect, forget } = useConnect(session, session.link.problem);
+  const { form, problems, element, test, change, fill, read, tryOut } = useProfileForm(session.profile);
   const [password, setPassword] = useState("");
   const [remember, setRemember] = useState(false);
-  const [problem, setProblem] = useState<string | null>(session.link.problem?.message ?? null);
-  const [connecting, setConnecting] = useState(false);
-  const change = (part: Partial<ProfileForm>) => setForm((before) => ({ ...before, ...part }));
   // Who has just signed out is known, and so is where to.
-  const asksPassword = session.needs === "PASSWORD" || session.leaving !== null;
+  const known = session.profile !== null && (session.needs === "PASSWORD" || session.leaving !== null);
+  const [editing, setEditing] = useState(!known);
+  const errorId = useId();
+  const typed = password === "" ? null : password;
+  const message = problem?.message ?? test.problem?.message ?? "";
 
   const submit = async () => {
-    const reading = readProfile(form);
-    if ("problem" in reading) return setProblem(reading.problem);
-    const { profile } = reading;
-    setProblem(null);
-    setConnecting(true);
-    const keep = (value: SessionView) =>
-      client.setQueryData(["session"], { value, askedAtMs: performance.now() });
-    try {
-      const saved = session.profiles.find(({ name }) => name === profile.name) ?? null;
-      if (!sameProfile(saved, profile)) keep(await ipc.saveProfile(profile));
-      const connected = await ipc.connect(profile.name, password === "" ? null : password, remember);
-      keep(connected);
-      setPassword("");
-      if (connected.needs !== "NOTHING")
-        setProblem(connected.link.problem?.message ?? "The password is needed.");
-    } catch (thrown) {
-      setProblem(toCommandError(thrown).message);
-    } finally {
-      setConnecting(false);
-    }
+    const profile = read();
+    if (profile === null) return setEditing(true);
+    test.forget();
+    if (await connect(profile, typed, remember)) return setPassword("");
+    // What is wrong is mostly the password; the button that was pressed has lost the focus.
+    element.current?.querySelector<HTMLInputElement>('input[name="password"]')?.focus();
   };
 
   return (
     <main className={styles.page}>
       <form
+        ref={element}
+        noValidate
         className={styles.card}
         data-testid="connect-form"
         onSubmit={(event) => {
@@ -65,118 +51,79 @@ export function ConnectScreen({ session }: { session: SessionView }) {
       >
         <h1>Countersign</h1>
         <p className={styles.lead}>
-          {asksPassword ? "Sign in to the backlog." : "Where is the backlog of exceptions, and who are you?"}
+          {known
+            ? "Sign in to the backlog."
+            : "Three things, once: where the backlog is, who you are, and a try."}
         </p>
-        {session.profiles.length > 1 && (
-          <Choice
-            label="Saved connections"
-            options={session.profiles.map(({ name }) => ({ id: name, label: visibleText(name) }))}
-            value={session.profiles.some(({ name }) => name === form.name) ? form.name : null}
-            onChange={(name) =>
-              setForm(formOf(session.profiles.find((profile) => profile.name === name) ?? null))
-            }
-            data-testid="connect-profiles"
-          />
+        <SavedConnections
+          profiles={session.profiles}
+          name={form.name}
+          onChoose={(profile) => {
+            fill(profile);
+            forget();
+          }}
+        />
+        {editing ? (
+          <fieldset>
+            <legend>Where the backlog is, and as whom you sign in</legend>
+            <ProfileFields form={form} problems={problems} onChange={change} autoFocus={!known} />
+          </fieldset>
+        ) : (
+          <div className={styles.summary}>
+            <span>{visibleText(`${form.user}, ${form.database} on ${form.host}`)}</span>
+            <Button look="quiet" onPress={() => setEditing(true)} data-testid="connect-edit">
+              Change…
+            </Button>
+          </div>
         )}
-        <div className={styles.fields}>
-          <Line
-            label="Name"
-            name="name"
-            value={form.name}
-            onChange={(name) => change({ name })}
-            wide
-            placeholder="Month-end close"
-            autoFocus={!asksPassword}
+        <fieldset>
+          <legend>Who you are</legend>
+          <PasswordField
+            label="Password"
+            name="password"
+            value={password}
+            onChange={setPassword}
+            autoFocus={known}
+            help={editing ? "Leave it empty where the database knows you without one." : undefined}
+            invalidBy={message !== "" && problem?.code === "BAD_PASSWORD" ? errorId : undefined}
           />
-          <Line
-            label="Host or socket directory"
-            name="host"
-            value={form.host}
-            onChange={(host) => change({ host })}
-            wide
-          />
-          <Line label="Port" name="port" value={form.port} onChange={(port) => change({ port })} />
-          <Line
-            label="Database"
-            name="database"
-            value={form.database}
-            onChange={(database) => change({ database })}
-            wide
-          />
-          <Line label="User" name="user" value={form.user} onChange={(user) => change({ user })} wide />
-          <div className={styles.all}>
-            <Choice
-              label="TLS"
-              options={TLS_MODES}
-              value={form.tls}
-              onChange={(tls) => change({ tls: TLS_MODES.find(({ id }) => id === tls)?.id ?? "verify-full" })}
-              data-testid="connect-tls"
+          <label className={styles.remember}>
+            <input
+              type="checkbox"
+              checked={remember}
+              onChange={(event) => setRemember(event.target.checked)}
             />
-          </div>
-          <div className={styles.all}>
-            <Line
-              label="Root certificate (PEM file)"
-              name="root-certificate"
-              value={form.rootCertificate}
-              onChange={(rootCertificate) => change({ rootCertificate })}
-              disabled={form.tls === "disable"}
-              placeholder="The system’s own are used without it"
-            />
-          </div>
-          <div className={styles.all}>
-            <Line
-              label="Client certificate (PEM file)"
-              name="client-certificate"
-              value={form.clientCertificate}
-              onChange={(clientCertificate) => change({ clientCertificate })}
-              disabled={form.tls === "disable"}
-              placeholder="Only where the database asks for one"
-            />
-          </div>
-          <div className={styles.all}>
-            <Line
-              label="Client key (PEM file)"
-              name="client-key"
-              value={form.clientKey}
-              onChange={(clientKey) => change({ clientKey })}
-              disabled={form.tls === "disable"}
-              placeholder="Readable by nobody else"
-            />
-          </div>
-          <div className={styles.all}>
-            <Line
-              label="Password"
-              name="password"
-              type="password"
-              value={password}
-              onChange={setPassword}
-              autoFocus={asksPassword}
-            />
-          </div>
-        </div>
-        <label className={styles.remember}>
-          <input type="checkbox" checked={remember} onChange={(event) => setRemember(event.target.checked)} />
-          Remember the password in this computer’s keyring
-        </label>
-        <p className={styles.problem} role="alert" data-testid="connect-error">
-          {problem === null ? "" : visibleText(problem)}
-        </p>
-        <div className={styles.actions}>
-          {(session.deck_count > 0 || session.unsent > 0) && (
-            <>
-              <Button onPress={() => workOffline(true)} data-testid="work-offline">
-                Work offline
-              </Button>
-              <span className={styles.kept}>
-                {session.deck_count} to review, {session.unsent} unsent on this computer
-              </span>
-            </>
+            Remember the password in this computer’s keyring
+          </label>
+        </fieldset>
+        {test.result !== null && <ConnectionLines test={test.result} />}
+        <div className={styles.told}>
+          {test.testing && <Busy>Trying the connection…</Busy>}
+          {connecting && <Busy>Connecting…</Busy>}
+          <p id={errorId} className={styles.problem} role="alert" data-testid="connect-error">
+            {visibleText(message)}
+          </p>
+          {message === "" && test.result !== null && (
+            <p role="status" className={test.result.good ? styles.good : styles.problem}>
+              {test.result.good
+                ? "Everything works: connect."
+                : "Something does not work yet: the line that failed says what to do."}
+            </p>
           )}
-          <span className={styles.space} />
+        </div>
+        <div className={styles.actions}>
+          <Button
+            onPress={() => void tryOut(typed)}
+            isDisabled={test.testing || connecting}
+            data-testid="connect-test"
+          >
+            Test connection
+          </Button>
           <Button type="submit" look="primary" isDisabled={connecting} data-testid="connect-submit">
             {connecting ? "Connecting…" : "Connect"}
           </Button>
         </div>
+        <WorkOffline session={session} />
       </form>
       {session.leaving !== null && (
         <div className={styles.left}>
@@ -187,38 +134,41 @@ export function ConnectScreen({ session }: { session: SessionView }) {
   );
 }
 
-interface LineProps {
-  label: string;
+interface SavedConnectionsProps {
+  profiles: readonly Profile[];
   name: string;
-  value: string;
-  onChange: (value: string) => void;
-  type?: "text" | "password";
-  wide?: boolean;
-  disabled?: boolean;
-  autoFocus?: boolean;
-  placeholder?: string;
+  onChoose: (profile: Profile) => void;
 }
 
-function Line({ label, name, value, onChange, type = "text", wide = false, ...rest }: LineProps) {
-  const id = useId();
+function SavedConnections({ profiles, name, onChoose }: SavedConnectionsProps) {
+  if (profiles.length < 2) return null;
   return (
-    <div className={`${field.field} ${wide ? styles.wide : ""}`}>
-      <label className={field.label} htmlFor={id}>
-        {label}
-      </label>
-      <input
-        {...rest}
-        id={id}
-        className={field.input}
-        type={type}
-        name={name}
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
-        autoComplete="off"
-        autoCapitalize="off"
-        spellCheck={false}
-        data-testid={name}
-      />
+    <Choice
+      label="Saved connections"
+      options={profiles.map((profile) => ({ id: profile.name, label: visibleText(profile.name) }))}
+      value={profiles.some((profile) => profile.name === name) ? name : null}
+      onChange={(chosen) => {
+        const profile = profiles.find((each) => each.name === chosen);
+        if (profile !== undefined) onChoose(profile);
+      }}
+      placeholder="Another one"
+      data-testid="connect-profiles"
+    />
+  );
+}
+
+/** What is on this computer can be worked on without signing in. */
+function WorkOffline({ session: { deck_count, unsent } }: { session: SessionView }) {
+  const workOffline = useFrame((state) => state.workOffline);
+  if (deck_count === 0 && unsent === 0) return null;
+  return (
+    <div className={styles.offline}>
+      <Button onPress={() => workOffline(true)} data-testid="work-offline">
+        Work offline
+      </Button>
+      <span className={styles.kept}>
+        {deck_count} to review, {counted(unsent, "decision")} unsent on this computer
+      </span>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { Fragment } from "react";
 import { Button } from "../../components/Button";
 import { CopyButton } from "../../components/CopyButton";
+import panel from "../../components/panel.module.css";
 import { complain } from "../../components/toast-store";
 import { visibleText } from "../../components/visible-text";
 import type { EnrolmentView } from "../../generated/EnrolmentView";
@@ -12,19 +13,19 @@ export function EnrolmentPanel({ enrolment }: { enrolment: EnrolmentView }) {
   const ipc = useIpc();
   const { workstation, fingerprint, command } = enrolment;
   return (
-    <section className={styles.panel} aria-labelledby="enrolment-title" data-testid="enrolment">
-      <h2 id="enrolment-title" className={styles.title}>
+    <section className={panel.panel} aria-labelledby="enrolment-title" data-testid="enrolment">
+      <h2 id="enrolment-title" className={panel.title}>
         Waiting for a supervisor to confirm this computer
       </h2>
-      <p className={styles.lead}>
+      <p className={panel.lead}>
         Countersign made a key that your decisions are signed with here. A supervisor confirms once that it is
         yours: read them these two, or send them by a way you trust.
       </p>
-      <dl className={styles.facts}>
+      <dl className={`${panel.facts} ${styles.identity}`}>
         <Identity label="Workstation number" value={workstation} what="workstation number" id="workstation" />
         <Identity label="Fingerprint" value={fingerprint} what="fingerprint" id="fingerprint" large />
       </dl>
-      <div className={styles.actions}>
+      <div className={panel.actions}>
         <CopyButton
           look="plain"
           what="number and fingerprint"
@@ -40,7 +41,7 @@ export function EnrolmentPanel({ enrolment }: { enrolment: EnrolmentView }) {
         >
           Check again now
         </Button>
-        <span className={styles.hint}>It is also looked at every few seconds; work begins by itself.</span>
+        <span className={panel.hint}>It is also looked at every few seconds; work begins by itself.</span>
       </div>
       <div className={styles.command}>
         <h3>What the supervisor enters</h3>
@@ -75,14 +76,20 @@ function Identity({ label, value, what, id, large = false }: IdentityProps) {
   return (
     <div>
       <dt>{label}</dt>
-      <dd className={large ? styles.large : styles.mono} data-testid={`enrolment-${id}`} data-value={value}>
-        {groups.map((group, place) => (
-          // The groups of one identifier never change places.
-          // biome-ignore lint/suspicious/noArrayIndexKey: two groups may read the same
-          <span key={place}>{place === 0 ? group : `-${group}`}</span>
-        ))}
+      <dd>
+        <span
+          className={large ? styles.large : styles.mono}
+          data-testid={`enrolment-${id}`}
+          data-value={value}
+        >
+          {groups.map((group, place) => (
+            // The groups of one identifier never change places.
+            // biome-ignore lint/suspicious/noArrayIndexKey: two groups may read the same
+            <span key={place}>{place === 0 ? group : `-${group}`}</span>
+          ))}
+        </span>
+        <CopyButton what={what} text={value} />
       </dd>
-      <CopyButton what={what} text={value} />
     </div>
   );
 }

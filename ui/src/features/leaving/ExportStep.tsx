@@ -1,5 +1,6 @@
 import { Button } from "../../components/Button";
 import { CopyButton } from "../../components/CopyButton";
+import panel from "../../components/panel.module.css";
 import { visibleText } from "../../components/visible-text";
 import type { ExportView } from "../../generated/ExportView";
 import styles from "./LeavingPanel.module.css";
@@ -14,18 +15,20 @@ interface ExportStepProps {
 export function ExportStep({ found, busy, onExport }: ExportStepProps) {
   return (
     <div className={styles.step}>
-      <div className={styles.actions}>
+      <div className={panel.actions}>
         <Button onPress={onExport} isDisabled={busy} data-testid="export-outbox">
           {found === null ? "Export unsent decisions…" : "Export again…"}
         </Button>
-        <span className={styles.hint}>The file is readable for you alone and not encrypted.</span>
+        <span className={panel.hint}>The file is readable for you alone and not encrypted.</span>
       </div>
       {found !== null && (
-        <dl className={styles.facts} data-testid="exported">
+        <dl className={`${panel.facts} ${styles.exported}`} data-testid="exported">
           <div>
             <dt>File</dt>
-            <dd>{visibleText(found.path)}</dd>
-            <CopyButton what="path" text={found.path} />
+            <dd>
+              <span>{visibleText(found.path)}</span>
+              <CopyButton what="path" text={found.path} />
+            </dd>
           </div>
           <div>
             <dt>Decisions</dt>
@@ -33,8 +36,10 @@ export function ExportStep({ found, busy, onExport }: ExportStepProps) {
           </div>
           <div>
             <dt>SHA-256</dt>
-            <dd>{visibleText(found.sha256)}</dd>
-            <CopyButton what="digest" text={found.sha256} />
+            <dd>
+              <span>{visibleText(found.sha256)}</span>
+              <CopyButton what="digest" text={found.sha256} />
+            </dd>
           </div>
         </dl>
       )}

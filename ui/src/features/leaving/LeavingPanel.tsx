@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import panel from "../../components/panel.module.css";
 import { counted } from "../../components/plural";
 import { say } from "../../components/toast-store";
 import { visibleText } from "../../components/visible-text";
@@ -38,8 +39,8 @@ export function LeavingPanel({ leaving }: { leaving: LeavingView }) {
     act(async () => say((await ipc.removeEverything(profile, acknowledged)).message));
 
   return (
-    <section className={styles.panel} aria-labelledby="leaving-title" data-testid="leaving">
-      <h2 id="leaving-title" className={styles.title}>
+    <section className={panel.panel} aria-labelledby="leaving-title" data-testid="leaving">
+      <h2 id="leaving-title" className={panel.title}>
         {TITLES[leaving.reason]}
       </h2>
       <p>{visibleText(leaving.message)}</p>
@@ -64,7 +65,7 @@ export function LeavingPanel({ leaving }: { leaving: LeavingView }) {
         busy={busy}
         onRemove={(acknowledged) => void remove(acknowledged)}
       />
-      <p className={styles.problem} role="alert" data-testid="leaving-error">
+      <p className={panel.problem} role="alert" data-testid="leaving-error">
         {visibleText(problem ?? "")}
       </p>
     </section>

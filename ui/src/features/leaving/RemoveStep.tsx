@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Button } from "../../components/Button";
+import panel from "../../components/panel.module.css";
 import { counted } from "../../components/plural";
 import { visibleText } from "../../components/visible-text";
 import { Window } from "../../components/Window";
@@ -22,7 +23,7 @@ export function RemoveStep({ profile, unsent, found, busy, onRemove }: RemoveSte
   return (
     <div className={styles.step}>
       {unsent > 0 && found !== null && (
-        <label className={styles.check}>
+        <label className={panel.check}>
           <input
             type="checkbox"
             checked={acknowledged}
@@ -35,16 +36,17 @@ export function RemoveStep({ profile, unsent, found, busy, onRemove }: RemoveSte
           </span>
         </label>
       )}
-      <div className={styles.actions}>
+      <div className={panel.actions}>
         <Button
-          isDisabled={!ready || busy}
+          isDisabled={!ready}
+          isBusy={busy}
           onPress={() => setAsking(true)}
           title={ready ? undefined : "Unsent decisions are exported first"}
           data-testid="remove-everything"
         >
           Remove everything from this computer
         </Button>
-        <span className={styles.hint}>The journal, its keys and the kept password.</span>
+        <span className={panel.hint}>The journal, its keys and the kept password.</span>
       </div>
       {asking && (
         <Window
@@ -58,7 +60,7 @@ export function RemoveStep({ profile, unsent, found, busy, onRemove }: RemoveSte
             back; to work here again, a supervisor has to confirm a new key.
           </p>
           {unsent > 0 && <p>{counted(unsent, "unsent decision")} will exist in the export only.</p>}
-          <div className={styles.end}>
+          <div className={panel.end}>
             <Button autoFocus shortcut="Esc" onPress={() => setAsking(false)}>
               Cancel
             </Button>

@@ -1,48 +1,63 @@
-import { Text } from "../../components/Text";
-import { useFrame } from "../shell/frame-store";
+import type { DeckRow } from "../../generated/DeckRow";
+import { perform } from "../actions/handlers";
+import { useKeyOf, writtenKey } from "../actions/keymap";
+import { ViewTabs } from "../views/ViewTabs";
+import { useViews } from "../views/views-store";
 import styles from "./FilterRow.module.css";
 import { useReview } from "./review-store";
 
 interface FilterRowProps {
   ref: React.Ref<HTMLInputElement>;
-  shown: number;
-  total: number;
-  warnings: readonly string[];
+  rows: readonly DeckRow[];
 }
 
-export function FilterRow({ ref, shown, total, warnings }: FilterRowProps) {
-  const filter = useReview((state) => state.filter);
-  const setFilter = useReview((state) => state.setFilter);
+/** The quick filter, the views, and the way to every action. */
+export function FilterRow({ ref, rows }: FilterRowProps) {
+  const quick = useViews((state) => state.setup.quick);
+  const change = useViews((state) => state.change);
   const focusGrid = useReview((state) => state.focusGrid);
-  const showShortcuts = useFrame((state) => state.showShortcuts);
+  const keyOf = useKeyOf();
   return (
     <div className={styles.row}>
       <span className={styles.box}>
         <input
           ref={ref}
           className={styles.input}
-          value={filter}
+          value={quick}
           placeholder="Filter"
-          aria-label="Filter by kind, entity, counterparty, currency, amount, match, tier or suggestion"
+          aria-label="Filter by kind, entity, counterparty, currency, amount, match, tier, suggestion, state or report"
           autoComplete="off"
           spellCheck={false}
-          onChange={(event) => setFilter(event.target.value)}
+          maxLength={200}
+          onChange={(event) => change({ quick: event.target.value })}
           onKeyDown={(event) => {
-            if (event.key === "Escape" && filter !== "") setFilter("");
+            if (event.nativeEvent.isComposing) return;
+            if (event.key === "Escape" && quick !== "") change({ quick: "" });
             else if (["Escape", "Enter", "ArrowDown"].includes(event.key)) focusGrid();
             else return;
             event.preventDefault();
           }}
           data-testid="filter"
         />
-        <kbd>/</kbd>
+        <kbd>{writtenKey(keyOf("filter"))}</kbd>
       </span>
-      <span className={styles.count} aria-live="polite" data-testid="filter-count">
-        {shown} of {total}
-      </span>
-      <span className={styles.warning}>{warnings.length > 0 && <Text text={warnings.join(" ")} />}</span>
-      <button type="button" className={styles.keys} onClick={() => showShortcuts(true)}>
-        Keys <kbd>?</kbd>
+      <ViewTabs rows={rows} />
+      <button
+        type="button"
+        className={styles.keys}
+        aria-label={`${writtenKey(keyOf("palette"))}: every action`}
+        onClick={() => perform("palette")}
+        data-testid="open-palette"
+      >
+        <kbd>{writtenKey(keyOf("palette"))}</kbd>
+      </button>
+      <button
+        type="button"
+        className={styles.keys}
+        aria-label={`${writtenKey(keyOf("shortcuts"))}: keys`}
+        onClick={() => perform("shortcuts")}
+      >
+        <kbd>{writtenKey(keyOf("shortcuts"))}</kbd>
       </button>
     </div>
   );

@@ -1,25 +1,28 @@
-import { type SortingState, useTable } from "@tanstack/react-table";
-import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useLayoutEffect, useMemo, useRef } from "react";
+import { useRowHeight } from "../../components/appearance";
+import { formatAmount } from "../../components/money";
+import { useNumberFormat } from "../../components/number-format";
 import type { DeckRow } from "../../generated/DeckRow";
-import { columns, features } from "./columns";
+import { useViews } from "../views/views-store";
+import { amountPx, drawnColumns } from "./drawn-columns";
 import styles from "./Grid.module.css";
+import { type BodyHandle, GridBody } from "./GridBody";
 import { GridHeader } from "./GridHeader";
-import { GridRow } from "./GridRow";
-import { destination, type GridCommand, gridCommand } from "./keys";
 import { useReview } from "./review-store";
-import { clear, countHidden, extendTo, followCursor, moveTo, selectShown, toggle } from "./selection";
-
-const ROW_PX = 28;
-const HEAD_PX = 30;
+import { clear, countHidden, followCursor, selectShown } from "./selection";
+import { useGridKeys } from "./use-grid-keys";
+import { useGridPointer } from "./use-grid-pointer";
+import type { Lines } from "./use-lines";
+import { useSubtotals } from "./use-subtotals";
 
 interface GridProps {
+  lines: Lines;
   /** What the filter lets through. */
   rows: readonly DeckRow[];
+  /** The deck has been read; before that its rows are not gone. */
+  loaded: boolean;
   askedAtMs: number;
-  /** Commands that reach beyond the grid. */
-  onCommand: (command: GridCommand) => void;
-  /** Shown in place of rows. */
+  /** Shown in place of rows, beside the grid: what is no row has no place in one. */
   empty: React.ReactNode;
 }
 
@@ -29,53 +32,37 @@ function holdsKeys(target: HTMLElement, grid: HTMLElement | null): boolean {
 }
 
 /** The deck as an APG grid: rows take the focus, one of them is in the tab order, and it is always drawn. */
-export function Grid({ rows, askedAtMs, onCommand, empty }: GridProps) {
+export function Grid({ lines, rows, loaded, askedAtMs, empty }: GridProps) {
   const selection = useReview((state) => state.selection);
   const select = useReview((state) => state.select);
   const focusRequests = useReview((state) => state.focusRequests);
-  const [sorting, setSorting] = useState<SortingState>([]);
-  const scroller = useRef<HTMLDivElement>(null);
-  const ownsFocus = useRef(false);
-
-  const data = useMemo(() => [...rows], [rows]);
-  const table = useTable({
-    features,
-    columns,
-    data,
-    state: { sorting },
-    onSortingChange: setSorting,
-    getRowId: (row: DeckRow) => row.id,
-  });
-  const sorted = table.getRowModel().rows;
-  const shown = useMemo(() => sorted.map((row) => row.id), [sorted]);
-  const shownSet = useMemo(() => new Set(shown), [shown]);
-  const cursorPlace = selection.cursor === null ? -1 : shown.indexOf(selection.cursor);
-
-  const withCursor = useCallback(
-    (range: Range) => {
-      const places = defaultRangeExtractor(range);
-      if (cursorPlace === -1 || places.includes(cursorPlace)) return places;
-      return [...places, cursorPlace].sort((a, b) => a - b);
-    },
-    [cursorPlace],
+  const { columns: layout, sort, filters } = useViews((state) => state.setup);
+  const collapsed = useViews((state) => state.collapsed);
+  const rowPx = useRowHeight();
+  const numbers = useNumberFormat();
+  const leastAmountPx = useMemo(
+    () => amountPx(rows.map((row) => formatAmount(row.amount, row.minor_units, numbers))),
+    [rows, numbers],
   );
-  const virtualizer = useVirtualizer({
-    count: sorted.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_PX,
-    overscan: 8,
-    scrollMargin: HEAD_PX,
-    scrollPaddingStart: HEAD_PX,
-    rangeExtractor: withCursor,
-  });
+  const drawn = useMemo(() => drawnColumns(layout, leastAmountPx), [layout, leastAmountPx]);
+  const subtotals = useSubtotals(lines.groups);
+  const scroller = useRef<HTMLDivElement>(null);
+  const body = useRef<BodyHandle>(null);
+  const ownsFocus = useRef(false);
+  const { lineIds } = lines;
+  const cursorPlace = useMemo(
+    () => (selection.cursor === null ? -1 : lineIds.indexOf(selection.cursor)),
+    [lineIds, selection.cursor],
+  );
 
-  const before = useRef<readonly string[]>(shown);
+  const before = useRef<readonly string[]>(lineIds);
   useLayoutEffect(() => {
-    select((now) => followCursor(now, before.current, shown));
-    before.current = shown;
-  }, [shown, select]);
+    if (!loaded) return;
+    select((now) => followCursor(now, before.current, lineIds));
+    before.current = lineIds;
+  }, [loaded, lineIds, select]);
 
-  const filled = shown.length > 0;
+  const filled = lineIds.length > 0;
   const focusCursor = useCallback(() => {
     const row = scroller.current?.querySelector<HTMLElement>('[role="row"][tabindex="0"]');
     // Without a row the grid itself takes the focus, so that its keys, Undo first of all, go on working.
@@ -95,96 +82,74 @@ export function Grid({ rows, askedAtMs, onCommand, empty }: GridProps) {
     if (filled && document.activeElement === document.body) useReview.getState().focusGrid();
   }, [filled]);
 
-  const goTo = (place: number, extend: boolean) => {
-    const id = shown[place];
-    if (id === undefined) return;
-    select((now) => (extend ? extendTo(now, shown, id) : moveTo(now, id)));
-    virtualizer.scrollToIndex(place);
-  };
+  const onKeyDown = useGridKeys({ lines, cursorPlace, scroller, body, rowPx, holdsKeys });
+  const pointer = useGridPointer(lines);
+  const rowIds = useMemo(() => rows.map(({ id }) => id), [rows]);
+  const rowIdSet = useMemo(() => new Set(rowIds), [rowIds]);
+  const selectedShown = selection.selected.size - countHidden(selection, rowIdSet);
+  const onToggleAll = useCallback(
+    () =>
+      select((now) => (rowIds.every((id) => now.selected.has(id)) ? clear(now) : selectShown(now, rowIds))),
+    [rowIds, select],
+  );
 
-  const onKeyDown = (event: React.KeyboardEvent) => {
-    if (!holdsKeys(event.target as HTMLElement, scroller.current)) return;
-    const command = gridCommand(event);
-    if (command === null) return;
-    event.preventDefault();
-    const rowsPerPage = Math.floor(((scroller.current?.clientHeight ?? 0) - HEAD_PX) / ROW_PX) - 1;
-    if (command.kind === "move") {
-      goTo(destination(command, cursorPlace, shown.length, rowsPerPage), command.extend);
-    } else if (command.kind === "toggle") {
-      const { cursor } = selection;
-      if (cursor !== null) select((now) => toggle(now, cursor));
-    } else if (command.kind === "select-shown") select((now) => selectShown(now, shown));
-    else if (command.kind === "clear") select(clear);
-    else onCommand(command);
-  };
-
-  const onClick = (event: React.MouseEvent) => {
-    const target = event.target as HTMLElement;
-    const row = target.closest<HTMLElement>("[data-id]");
-    const id = row?.dataset.id;
-    if (row === null || id === undefined) return;
-    row.focus({ preventScroll: true });
-    if (event.shiftKey) select((now) => extendTo(now, shown, id));
-    else if (event.ctrlKey || event.metaKey || target.closest("[data-check]") !== null) {
-      select((now) => toggle(now, id));
-    } else select((now) => moveTo(now, id));
-  };
-
-  const selectedShown = selection.selected.size - countHidden(selection, shownSet);
-  const allSelected = filled && selectedShown === shown.length;
   return (
-    <div
-      ref={scroller}
-      role="grid"
-      className={styles.grid}
-      aria-label="Exceptions to review"
-      aria-rowcount={shown.length + 1}
-      aria-colcount={columns.length + 1}
-      aria-multiselectable="true"
-      // A scrolling element is in the tab order of some engines by itself; its cursor row is the one stop.
-      tabIndex={-1}
-      onKeyDown={onKeyDown}
-      onClick={onClick}
-      onDoubleClick={() => onCommand({ kind: "detail" })}
-      onMouseDown={(event) => {
-        // Shift with a click would select text between the rows.
-        if (event.shiftKey) event.preventDefault();
-      }}
-      onFocus={(event) => {
-        ownsFocus.current = holdsKeys(event.target, scroller.current);
-      }}
-      onBlur={(event) => {
-        if (event.relatedTarget !== null) ownsFocus.current = false;
-      }}
-      data-testid="grid"
-    >
-      <GridHeader
-        table={table}
-        selectedShown={selectedShown}
-        shown={shown.length}
-        onToggleAll={() => select((now) => (allSelected ? clear(now) : selectShown(now, shown)))}
-      />
-      {filled ? (
-        <div role="rowgroup" className={styles.body} style={{ height: virtualizer.getTotalSize() }}>
-          {virtualizer.getVirtualItems().map((item) => {
-            const row = sorted[item.index];
-            if (row === undefined) return null;
-            return (
-              <GridRow
-                key={row.id}
-                row={row.original}
-                rowIndex={item.index + 2}
-                topPx={item.start - HEAD_PX}
-                selected={selection.selected.has(row.id)}
-                atCursor={row.id === selection.cursor}
-                askedAtMs={askedAtMs}
-              />
-            );
-          })}
-        </div>
-      ) : (
-        empty
-      )}
+    <div className={styles.frame}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: it is a grid, with or without groups */}
+      {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles have these */}
+      <div
+        ref={scroller}
+        role={lines.groups === null ? "grid" : "treegrid"}
+        className={styles.grid}
+        style={
+          {
+            "--row-height": `${rowPx}px`,
+            "--columns": drawn.template,
+            "--least": `${drawn.leastPx}px`,
+          } as React.CSSProperties
+        }
+        aria-label="Exceptions to review"
+        aria-rowcount={lineIds.length + 1}
+        aria-colcount={drawn.columns.length + 1}
+        aria-multiselectable="true"
+        // A scrolling element is in the tab order of some engines by itself; its cursor row is the one stop.
+        tabIndex={-1}
+        onKeyDown={onKeyDown}
+        {...pointer}
+        onFocus={(event) => {
+          ownsFocus.current = holdsKeys(event.target, scroller.current);
+          if (event.target === scroller.current && filled) focusCursor();
+        }}
+        onBlur={(event) => {
+          if (event.relatedTarget !== null) ownsFocus.current = false;
+        }}
+        data-testid="grid"
+      >
+        <GridHeader
+          table={lines.table}
+          drawn={drawn}
+          sort={sort}
+          filters={filters}
+          checked={selectedShown === 0 ? "none" : selectedShown === rowIds.length ? "all" : "some"}
+          onToggleAll={onToggleAll}
+        />
+        {filled && (
+          <GridBody
+            ref={body}
+            scroller={scroller}
+            lines={lines.lines}
+            columns={drawn.columns}
+            rowPx={rowPx}
+            selection={selection}
+            cursorPlace={cursorPlace}
+            collapsed={collapsed}
+            subtotals={subtotals}
+            askedAtMs={askedAtMs}
+            grouped={lines.groups !== null}
+          />
+        )}
+      </div>
+      {!filled && empty}
     </div>
   );
 }

@@ -1,41 +1,50 @@
 import { memo } from "react";
 import { Amount } from "../../components/Amount";
-import { ageText, clockText, useSecondsUntil } from "../../components/clock";
+import { clockText } from "../../components/clock";
+import { formatAmount } from "../../components/money";
 import { visibleLines, visibleText } from "../../components/visible-text";
 import type { DeckRow } from "../../generated/DeckRow";
+import type { Tone } from "../../generated/Tone";
+import { TEXTS } from "../views/filters";
+import type { DrawnColumn } from "./drawn-columns";
 import styles from "./Grid.module.css";
-import { capitalised, kindWord, stateExplanation, stateTone, stateWords, suggestionTone } from "./words";
+import { suggestionTone } from "./words";
 
 const TIER_LOOKS: Record<string, string | undefined> = { standard: styles.faint, escalated: styles.warn };
 const SUGGESTION_LOOKS = { ok: styles.ok, warn: styles.warn, plain: styles.quiet };
-const STATE_LOOKS = { back: styles.back, warn: styles.warn, accent: styles.signed, faint: styles.faint };
+const STATE_LOOKS: Record<Tone, string | undefined> = {
+  CALM: styles.faint,
+  INFO: styles.signed,
+  WARNING: styles.warn,
+  BAD: styles.back,
+};
+/** From here on a lease may lapse before a batch is read and signed. */
+const LEASE_WARNING_S = 120;
 
 interface GridRowProps {
   row: DeckRow;
+  columns: readonly DrawnColumn[];
   /** From 1 for the header. */
   rowIndex: number;
   topPx: number;
   selected: boolean;
   atCursor: boolean;
-  /** When the deck was asked for; leases count from there. */
-  askedAtMs: number;
+  /** Within a group. */
+  level: number | null;
+  /** Whole seconds until its lease lapses, where that is shown: nothing else of a row changes by itself. */
+  leaseSeconds: number | null;
 }
 
 /** One exception. Light, because some forty of them are drawn anew on each frame of a fast scroll. */
-export const GridRow = memo(function GridRow({
-  row,
-  rowIndex,
-  topPx,
-  selected,
-  atCursor,
-  askedAtMs,
-}: GridRowProps) {
+export const GridRow = memo(function GridRow(props: GridRowProps) {
+  const { row, columns, selected, atCursor } = props;
   return (
     <div
       role="row"
       className={styles.row}
-      style={{ transform: `translateY(${topPx}px)` }}
-      aria-rowindex={rowIndex}
+      style={{ transform: `translateY(${props.topPx}px)` }}
+      aria-rowindex={props.rowIndex}
+      aria-level={props.level ?? undefined}
       aria-selected={selected}
       tabIndex={atCursor ? 0 : -1}
       data-id={row.id}
@@ -44,44 +53,73 @@ export const GridRow = memo(function GridRow({
       <span role="gridcell" className={styles.check} data-check>
         <i className={styles.box} data-on={selected} aria-hidden="true" />
       </span>
-      <span role="gridcell" className={styles.quiet}>
-        {visibleText(kindWord(row.kind))}
-      </span>
-      <Cell text={row.entity} />
-      <Cell text={row.counterparty} />
-      <span role="gridcell" className={styles.right}>
-        <Amount amount={row.amount} minorUnits={row.minor_units} />
-      </span>
-      <span role="gridcell" className={styles.faint}>
-        {visibleText(row.currency)}
-      </span>
-      <span role="gridcell" className={styles.right} title={visibleText(row.submitted_at)}>
-        {ageText(row.submitted_at, Date.now())}
-      </span>
-      <Cell text={capitalised(row.match_decision)} />
-      <Cell text={capitalised(row.tier)} className={TIER_LOOKS[row.tier]} />
-      <Cell text={row.suggestion.label} className={SUGGESTION_LOOKS[suggestionTone(row.suggestion.code)]} />
-      <span role="gridcell" className={styles.right}>
-        <Lease endsAtMs={askedAtMs + row.lease_ends_in_ms} />
-      </span>
-      <Cell text={stateWords(row)} title={stateExplanation(row)} className={STATE_LOOKS[stateTone(row)]} />
+      {columns.map((column) => cell(row, column, props.leaseSeconds))}
     </div>
   );
 });
 
-/** Text from outside in a cell; what does not fit is in the title. One element, since there are hundreds of them. */
-function Cell({ text, title, className }: { text: string; title?: string; className?: string }) {
-  const shown = visibleText(text);
+/** One element each, since there are hundreds of them; what does not fit is in the title. */
+function cell(row: DeckRow, { id, spec, stickyPx }: DrawnColumn, leaseSeconds: number | null) {
+  const look = lookOf(row, id, leaseSeconds);
+  const classes = [look, spec.right && styles.right, stickyPx !== null && styles.pinned].filter(Boolean);
+  const shared = {
+    role: "gridcell",
+    className: classes.length === 0 ? undefined : classes.join(" "),
+    style: stickyPx === null ? undefined : { left: stickyPx },
+  };
+  if (id === "amount") {
+    return (
+      <span key={id} {...shared}>
+        <Amount amount={row.amount} minorUnits={row.minor_units} />
+      </span>
+    );
+  }
+  const text = textOf(row, id, leaseSeconds);
   return (
-    <span role="gridcell" className={className} title={title === undefined ? shown : visibleLines(title)}>
-      {shown}
+    <span key={id} {...shared}>
+      {text}
     </span>
   );
 }
 
-/** Apart, so that a second that passes draws one cell anew and not the row. */
-function Lease({ endsAtMs }: { endsAtMs: number }) {
-  const seconds = useSecondsUntil(endsAtMs) ?? 0;
-  if (seconds === 0) return <span className={styles.warn}>lapsed</span>;
-  return <span className={seconds < 120 ? styles.warn : styles.faint}>{clockText(seconds)}</span>;
+function textOf(row: DeckRow, id: DrawnColumn["id"], leaseSeconds: number | null): string {
+  if (id === "lease") return leaseSeconds === 0 ? "lapsed" : clockText(leaseSeconds ?? 0);
+  if (id === "due")
+    return row.overdue ? `${visibleText(row.due_on ?? "")} late` : visibleText(row.due_on ?? "");
+  if (id === "aging") return `${row.aging} d`;
+  return visibleText(TEXTS[id](row));
+}
+
+/** All of a cell, for whoever points at it. Made then and not before: most cells scroll by without being pointed at. */
+export function titleOf(row: DeckRow, { id }: DrawnColumn): string {
+  if (id === "amount") return visibleText(formatAmount(row.amount, row.minor_units));
+  if (id === "age") return `Submitted ${visibleText(row.submitted_at)}`;
+  if (id === "due" && row.overdue) return `Overdue: it had to be decided by ${visibleText(row.due_on ?? "")}`;
+  if (id === "suggestion") return visibleLines([row.suggestion.label, ...row.suggestion.reasons].join("\n"));
+  if (id === "state" && row.state.explanation !== "") return visibleLines(row.state.explanation);
+  return id === "lease" ? "" : textOf(row, id, null);
+}
+
+function lookOf(row: DeckRow, id: DrawnColumn["id"], leaseSeconds: number | null): string | undefined {
+  switch (id) {
+    case "kind":
+      return styles.quiet;
+    case "tier":
+      return TIER_LOOKS[row.tier];
+    case "suggestion":
+      return SUGGESTION_LOOKS[suggestionTone(row.suggestion.code)];
+    case "state":
+      return STATE_LOOKS[row.state.tone];
+    case "due":
+      return row.overdue ? styles.back : undefined;
+    case "lease":
+      return (leaseSeconds ?? 0) < LEASE_WARNING_S ? styles.warn : styles.faint;
+    case "currency":
+    case "seq":
+    case "version":
+    case "partition":
+      return styles.faint;
+    default:
+      return undefined;
+  }
 }

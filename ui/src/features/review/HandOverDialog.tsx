@@ -43,7 +43,11 @@ export function HandOverDialog({ handOver }: { handOver: HandOver }) {
   };
 
   return (
-    <Window title="Hand over" onClose={busy ? undefined : closeDialog} data-testid="hand-over-dialog">
+    <Window
+      title={handOver.purpose === "escalate" ? "Escalate to…" : "Hand over"}
+      onClose={busy ? undefined : closeDialog}
+      data-testid="hand-over-dialog"
+    >
       <form
         className={styles.form}
         onSubmit={(event) => {
@@ -78,8 +82,8 @@ export function HandOverDialog({ handOver }: { handOver: HandOver }) {
           <Button onPress={closeDialog} isDisabled={busy} shortcut="Esc">
             Cancel
           </Button>
-          <Button type="submit" look="primary" shortcut="⏎" isDisabled={busy} data-testid="hand-over-confirm">
-            {busy ? "Handing over…" : "Hand over"}
+          <Button type="submit" look="primary" shortcut="⏎" isBusy={busy} data-testid="hand-over-confirm">
+            {busy ? "Handing over…" : handOver.purpose === "escalate" ? "Escalate" : "Hand over"}
           </Button>
         </div>
       </form>

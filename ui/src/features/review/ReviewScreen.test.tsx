@@ -75,6 +75,8 @@ test("what the filter hides is not signed until it is dropped", async () => {
   const { user } = await openReview();
   await user.keyboard("{Control>}a{/Control}/eur{Enter}a");
   expect(screen.queryByTestId("sign-dialog")).toBeNull();
+  expect(screen.getByTestId("blocked-dialog").textContent).toContain("hidden by the filter");
+  await user.keyboard("{Escape}");
   expect(screen.getByTestId("approve").hasAttribute("disabled")).toBe(true);
   expect(screen.getByTestId("selection-bar").textContent).toContain("2 hidden by the filter");
   await user.click(screen.getByTestId("drop-hidden"));
@@ -114,4 +116,28 @@ test("a split group cannot be signed and can be completed", async () => {
   await user.click(await screen.findByTestId("select-group"));
   expect(selected()).toBe("ab");
   await waitFor(() => expect(screen.getByTestId("approve").hasAttribute("disabled")).toBe(false));
+});
+
+test("what is typed for a dialog that did not open is no shortcut", async () => {
+  const { user, ipc } = await openReview();
+  await user.keyboard("{ArrowDown}a");
+  const dialog = screen.getByTestId("blocked-dialog");
+  expect(dialog.textContent).toContain("Nothing is selected.");
+  await user.keyboard("jek agreed r u{Enter}");
+  expect(screen.getByTestId("blocked-dialog")).toBe(dialog);
+  expect(ipc.release).not.toHaveBeenCalled();
+  expect(screen.queryByTestId("sign-dialog")).toBeNull();
+  await user.keyboard("{Escape}");
+  expect(screen.queryByTestId("blocked-dialog")).toBeNull();
+  await waitFor(() => expect(document.activeElement).toBe(screen.getByTestId("row-b")));
+  expect(screen.queryAllByRole("row", { selected: true })).toEqual([]);
+});
+
+test("Ctrl+A in a heading selects rows, and a bare letter there does nothing", async () => {
+  const { user } = await openReview();
+  screen.getByTestId("select-all").focus();
+  await user.keyboard("a");
+  expect(screen.queryByTestId("blocked-dialog")).toBeNull();
+  await user.keyboard("{ArrowRight}{Control>}a{/Control}");
+  expect(selected()).toBe("abcd");
 });

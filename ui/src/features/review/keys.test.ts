@@ -1,13 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { destination, gridCommand, type KeyPress } from "./keys";
+import type { KeyPress } from "../actions/keymap";
+import { destination, gridKey } from "./keys";
 
 function press(key: string, modifiers: Partial<KeyPress> = {}): KeyPress {
-  return { key, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, repeat: false, ...modifiers };
+  return { key, code: "", shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...modifiers };
+}
+
+function idOf(pressed: KeyPress): string | null {
+  const key = gridKey(pressed, {});
+  return key?.kind === "action" ? key.id : (key?.kind ?? null);
 }
 
 test.each([
   ["a", "approve"],
   ["R", "reject"],
+  ["e", "escalate"],
   ["x", "release"],
   ["h", "hand-over"],
   ["u", "undo"],
@@ -16,28 +23,23 @@ test.each([
   ["Enter", "detail"],
   ["/", "filter"],
   ["?", "shortcuts"],
-])("%s means %s", (key, kind) => {
-  expect(gridCommand(press(key))?.kind).toBe(kind);
+])("%s means %s", (key, id) => {
+  expect(idOf(press(key))).toBe(id);
 });
 
 test.each(["r", "x", "h", "u", "j"])("Ctrl+%s belongs to the browser", (key) => {
-  expect(gridCommand(press(key, { ctrlKey: true }))).toBeNull();
+  expect(idOf(press(key, { ctrlKey: true }))).toBeNull();
 });
 
 test("Ctrl+A and Cmd+A select what is shown and never approve", () => {
-  expect(gridCommand(press("a", { ctrlKey: true }))?.kind).toBe("select-shown");
-  expect(gridCommand(press("a", { metaKey: true }))?.kind).toBe("select-shown");
-  expect(gridCommand(press("a", { altKey: true }))).toBeNull();
-});
-
-test("a key that is held moves on but does not act again", () => {
-  expect(gridCommand(press("ArrowDown", { repeat: true }))?.kind).toBe("move");
-  expect(gridCommand(press("a", { repeat: true }))).toBeNull();
-  expect(gridCommand(press(" ", { repeat: true }))).toBeNull();
+  expect(idOf(press("a", { ctrlKey: true }))).toBe("select-shown");
+  expect(idOf(press("a", { metaKey: true }))).toBe("select-shown");
+  expect(idOf(press("a", { altKey: true }))).toBeNull();
+  expect(idOf(press("A", { shiftKey: true }))).toBeNull();
 });
 
 test("names of the object's own are no keys", () => {
-  expect(gridCommand(press("constructor"))).toBeNull();
+  expect(gridKey(press("constructor"), {})).toBeNull();
 });
 
 describe("a move", () => {
@@ -51,12 +53,20 @@ describe("a move", () => {
     ["Home", 50, 0],
     ["End", 50, 99],
   ])("by %s from %i ends at %i", (key, from, to) => {
-    const command = gridCommand(press(key));
-    if (command?.kind !== "move") throw new Error("no move");
-    expect(destination(command, from, 100, 20)).toBe(to);
+    const pressed = gridKey(press(key), {});
+    if (pressed?.kind !== "move") throw new Error("no move");
+    expect(destination(pressed.move, from, 100, 20)).toBe(to);
   });
 
-  test("with Shift extends the range", () => {
-    expect(gridCommand(press("ArrowDown", { shiftKey: true }))).toMatchObject({ extend: true });
+  test("with Shift extends the range, by a letter as well", () => {
+    expect(gridKey(press("ArrowDown", { shiftKey: true }), {})).toMatchObject({ extend: true });
+    expect(gridKey(press("J", { shiftKey: true }), {})).toMatchObject({ kind: "move", extend: true });
+    expect(gridKey(press("End", { shiftKey: true, ctrlKey: true }), {})).toMatchObject({ extend: true });
+  });
+
+  test("goes by the key that the reviewer chose", () => {
+    expect(gridKey(press("n"), { "move-down": "N" })).toMatchObject({ kind: "move" });
+    expect(gridKey(press("j"), { "move-down": "N" })).toBeNull();
+    expect(gridKey(press("ArrowDown"), { "move-down": "N" })).toMatchObject({ kind: "move" });
   });
 });

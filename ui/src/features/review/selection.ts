@@ -30,13 +30,34 @@ export function toggle(selection: Selection, id: string): Selection {
   return { cursor: id, anchor: id, base: selected, selected };
 }
 
-/** The range from the anchor to `id`, on top of what was selected before it. `shown` is the order on screen. */
-export function extendTo(selection: Selection, shown: readonly string[], id: string): Selection {
+/** Several change sides together, to selected unless all of them are. `at` is the line that stands for them. */
+export function toggleAll(selection: Selection, ids: readonly string[], at: string): Selection {
+  const selected = new Set(selection.selected);
+  const all = ids.every((id) => selected.has(id));
+  for (const id of ids) {
+    if (all) selected.delete(id);
+    else selected.add(id);
+  }
+  return { cursor: at, anchor: at, base: selected, selected };
+}
+
+const ITSELF = (id: string): readonly string[] => [id];
+
+/**
+ * The range from the anchor to `id`, on top of what was selected before it. `shown` is the order on screen; `within` answers the
+ * exceptions that a line of it stands for.
+ */
+export function extendTo(
+  selection: Selection,
+  shown: readonly string[],
+  id: string,
+  within: (line: string) => readonly string[] = ITSELF,
+): Selection {
   const to = shown.indexOf(id);
   const anchor = selection.anchor ?? selection.cursor ?? id;
   // An anchor that left the screen cannot bound a range; it begins anew.
   const from = shown.indexOf(anchor) === -1 ? to : shown.indexOf(anchor);
-  const range = shown.slice(Math.min(from, to), Math.max(from, to) + 1);
+  const range = shown.slice(Math.min(from, to), Math.max(from, to) + 1).flatMap(within);
   return {
     cursor: id,
     anchor: shown[from] ?? id,

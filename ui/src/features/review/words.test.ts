@@ -1,23 +1,5 @@
 import { expect, test } from "vitest";
-import { deckRow } from "../../test-deck";
-import { filterRows, undoWords, whyNotSign } from "./words";
-
-test("the filter looks for every word, in any column and in any case", () => {
-  const rows = [
-    deckRow("a", { counterparty: "Exxon Mobil", currency: "USD", tier: "priority" }),
-    deckRow("b", { counterparty: "Exxon Mobil", currency: "EUR" }),
-    deckRow("c", { kind: "receipt", amount: "-12.34" }),
-  ];
-  const found = (filter: string) => filterRows(rows, filter).map(({ id }) => id);
-  expect(found("exxon usd")).toEqual(["a"]);
-  expect(found("PRIORITY")).toEqual(["a"]);
-  expect(found("receipt 12.3")).toEqual(["c"]);
-  expect(found("  ")).toEqual(["a", "b", "c"]);
-});
-
-test("a filter is text, not a pattern", () => {
-  expect(filterRows([deckRow("a")], ".*")).toEqual([]);
-});
+import { undoWords, whyNotSign } from "./words";
 
 test("what stands in the way of signing is said, the first thing first", () => {
   expect(whyNotSign(0, 0, 0)).toMatch(/Nothing is selected/);

@@ -1,5 +1,5 @@
 import { Button } from "../../components/Button";
-import { clockText, instantText, useSecondsUntil } from "../../components/clock";
+import { instantText, useSecondsUntil } from "../../components/clock";
 import { Dot, Pill } from "../../components/Pill";
 import { visibleText } from "../../components/visible-text";
 import type { SessionView } from "../../generated/SessionView";
@@ -7,37 +7,20 @@ import type { Timed } from "../../ipc/reads";
 import { useFrame } from "./frame-store";
 import styles from "./HeaderPills.module.css";
 
-/** From here on a lease may lapse before a batch is read and signed. */
-const LEASE_WARNING_S = 120;
-
 export function DeckPill({ session }: { session: SessionView }) {
   const { deck_count: count, queue_maxsize: bound, saturated } = session;
+  const words = `Deck ${count} of ${bound}${
+    saturated ? (count >= bound ? " · full, leasing paused" : " · leasing paused") : ""
+  }`;
   return (
-    <Pill data-testid="deck-pill" title="How many undecided exceptions this workstation holds, and its bound">
-      <span>
-        Deck {count} of {bound}
-        {saturated && (count >= bound ? " · full, leasing paused" : " · leasing paused")}
-      </span>
+    <Pill
+      data-testid="deck-pill"
+      title={`${words}: how many undecided exceptions this workstation holds, and its bound`}
+    >
+      <span className={styles.text}>{words}</span>
       <span className={styles.bar} aria-hidden="true">
         <i style={{ width: `${Math.min(100, (100 * count) / Math.max(1, bound))}%` }} />
       </span>
-    </Pill>
-  );
-}
-
-export function LeasePill({ session }: { session: Timed<SessionView> }) {
-  const left = session.value.lease_ends_in_ms;
-  const seconds = useSecondsUntil(left === null ? null : session.askedAtMs + left);
-  const late = seconds !== null && seconds < LEASE_WARNING_S;
-  const text =
-    seconds === null ? "No leases" : seconds === 0 ? "Leases lapsed" : `Leases ${clockText(seconds)}`;
-  return (
-    <Pill
-      data-testid="lease-pill"
-      tone={late ? "warn" : "plain"}
-      title="Until the first lease lapses; it is renewed while the database can be reached"
-    >
-      {text}
     </Pill>
   );
 }
@@ -49,10 +32,16 @@ export function LinkPill({ session }: { session: Timed<SessionView> }) {
   const seconds = useSecondsUntil(next === null ? null : session.askedAtMs + next);
   const contact = link.last_contact === null ? null : instantText(link.last_contact, Date.now());
   if (link.online) {
+    const answered = contact === null ? "" : `: last answer ${contact}`;
     return (
-      <Pill data-testid="link-pill" data-online tone="ok" title="The last call to the database succeeded">
+      <Pill
+        data-testid="link-pill"
+        data-online
+        tone="ok"
+        title={`The last call to the database succeeded${answered}`}
+      >
         <Dot />
-        {contact === null ? "Online" : `Online · ${contact}`}
+        Online
       </Pill>
     );
   }

@@ -1,66 +1,62 @@
-import { Button } from "react-aria-components";
-import { Button as ActionButton } from "../../components/Button";
+import { Button } from "../../components/Button";
 import { Text } from "../../components/Text";
 import { complain } from "../../components/toast-store";
 import type { SessionView } from "../../generated/SessionView";
 import { toCommandError, useIpc } from "../../ipc/ipc";
-import { type Screen, useFrame } from "./frame-store";
+import type { Timed } from "../../ipc/reads";
+import { LeaseWarning } from "../offline/LeaseWarning";
+import { useFrame } from "./frame-store";
 import { KeysInFile } from "./KeysInFile";
 import styles from "./Nav.module.css";
+import { NavItem } from "./NavItem";
+import { PeriodNote } from "./PeriodNote";
 
-export function Nav({ session }: { session: SessionView }) {
+export function Nav({ session: { value: session, askedAtMs } }: { session: Timed<SessionView> }) {
   const ipc = useIpc();
   const askSignOut = useFrame((state) => state.askSignOut);
-  const { attention, unsent } = session;
+  const { attention, unsent, lease_warning_in_ms: warning } = session;
   return (
     <nav className={styles.nav} aria-label="Screens">
       <b className={styles.name}>Countersign</b>
-      <NavItem screen="review" label="Review">
-        <em>{session.deck_count}</em>
-      </NavItem>
-      <NavItem screen="sync" label="Sync">
-        {unsent > 0 && <em title={`${unsent} not answered yet`}>{unsent}</em>}
-        {attention > 0 && (
-          <em className={styles.attention} title={`${attention} refused or given up: they want attention`}>
-            {attention} !
-          </em>
-        )}
-      </NavItem>
+      <NavItem
+        screen="review"
+        label="Review"
+        counts={[{ count: session.deck_count, meaning: "in the deck" }]}
+      />
+      <NavItem screen="backlog" label="Backlog" />
+      <NavItem
+        screen="sync"
+        label="Sync"
+        counts={[
+          { count: unsent, meaning: "not answered yet" },
+          { count: attention, meaning: "refused or given up: they want attention", attention: true },
+        ]}
+      />
+      <NavItem screen="close" label="Close" />
       <span className={styles.space} />
-      <ActionButton
-        look="quiet"
-        title="Sends what is unsent, gives undecided exceptions back, then closes"
-        onPress={() => ipc.drain().catch((thrown) => complain(toCommandError(thrown).message))}
-      >
-        Finish and close
-      </ActionButton>
-      {session.leaving === null && (
-        <ActionButton look="quiet" onPress={() => askSignOut(true)} data-testid="sign-out">
-          Sign out…
-        </ActionButton>
-      )}
-      <div className={styles.who}>
+      {warning !== null && <LeaseWarning deadlineMs={askedAtMs + warning} />}
+      <NavItem screen="settings" label="Settings" />
+      <div className={styles.leave}>
+        <Button
+          look="quiet"
+          title="Sends what is unsent, gives undecided exceptions back, then closes"
+          onPress={() => ipc.drain().catch((thrown) => complain(toCommandError(thrown).message))}
+        >
+          Finish and close
+        </Button>
+        {session.leaving === null && (
+          <Button look="quiet" onPress={() => askSignOut(true)} data-testid="sign-out">
+            Sign out…
+          </Button>
+        )}
+      </div>
+      <div className={styles.who} data-testid="who">
+        {session.period !== null && <PeriodNote period={session.period} />}
         <Text text={session.reviewer ?? "not signed in"} />
         <Text text={session.workstation} />
         <Text text={`version ${session.app_version}`} />
         {session.keys_in_file && <KeysInFile />}
       </div>
     </nav>
-  );
-}
-
-function NavItem({ screen, label, children }: { screen: Screen; label: string; children: React.ReactNode }) {
-  const shown = useFrame((state) => state.screen === screen);
-  const show = useFrame((state) => state.show);
-  return (
-    <Button
-      className={styles.item}
-      aria-current={shown ? "page" : undefined}
-      data-testid={`nav-${screen}`}
-      onPress={() => show(screen)}
-    >
-      <span>{label}</span>
-      <span className={styles.counts}>{children}</span>
-    </Button>
   );
 }

@@ -10,9 +10,10 @@ export function StatusAnnouncer({ session }: { session: SessionView }) {
     : `${waitingWords(session) ?? "Offline"}. ${visibleText(session.link.problem?.message ?? "")}`;
   const deck = session.saturated ? "The deck is full, leasing is paused." : "";
   const attention = session.attention > 0 ? `${session.attention} decisions want attention.` : "";
+  const leases = session.lease_warning_in_ms === null ? "" : "Leases are about to lapse: extend them.";
   return (
     <div className={styles.spoken} role="status">
-      {[link, deck, attention].filter(Boolean).join(" ")}
+      {[link, deck, leases, attention].filter(Boolean).join(" ")}
     </div>
   );
 }

@@ -1,6 +1,12 @@
 import type { OutboxView } from "../../generated/OutboxView";
 import styles from "./SyncScreen.module.css";
 
+/** So many answers the journal gives back when the program starts; those of this start come on top. */
+const KEPT_ANSWERS = 500;
+
+const ACCEPTED_HERE =
+  "What was accepted since Countersign was started, and at most 500 from before. The database keeps them all.";
+
 /** How many decisions are where. Zeros are shown too, so that a number is always found in the same place. */
 export function OutboxCounts({ view }: { view: OutboxView | null }) {
   const { held = 0, ready = 0, sending = 0, committed = 0, refused = 0, dead = 0 } = view ?? {};
@@ -24,9 +30,13 @@ export function OutboxCounts({ view }: { view: OutboxView | null }) {
       data-dead={dead}
     >
       {counts.map(([label, count, look]) => (
-        <div key={label} data-attention={look === "attention" && count > 0}>
+        <div
+          key={label}
+          data-attention={look === "attention" && count > 0}
+          title={label === "Accepted" ? ACCEPTED_HERE : undefined}
+        >
           <dt>{label}</dt>
-          <dd>{count}</dd>
+          <dd>{label === "Accepted" && count >= KEPT_ANSWERS ? `latest ${count}` : count}</dd>
         </div>
       ))}
     </dl>

@@ -1,10 +1,11 @@
-import { screen, waitFor } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { OutboxRow } from "../../generated/OutboxRow";
 import type { ReceiptRow } from "../../generated/ReceiptRow";
 import { fakeIpc, renderWith, SESSION } from "../../test-deck";
 import { SyncScreen } from "./SyncScreen";
+import { useSync } from "./sync-store";
 
 const ROW: OutboxRow = {
   key: "k",
@@ -21,6 +22,11 @@ const ROW: OutboxRow = {
   message: "Signed; waits for a second signature.",
   attempts: 0,
   next_attempt_in_ms: null,
+  batch: "b1",
+  reason: null,
+  comment: null,
+  theirs: null,
+  next_step: "NOTHING",
 };
 
 const RECEIPT: ReceiptRow = {
@@ -35,7 +41,9 @@ const RECEIPT: ReceiptRow = {
   other_policy: "4 were decided under another policy than version 7",
 };
 
-function open(receipts: ReceiptRow[]) {
+beforeEach(() => useSync.setState({ tab: "decisions", seen: new Set() }));
+
+function open(receipts: ReceiptRow[], committed = 1) {
   const ipc = fakeIpc([]);
   ipc.receipts.mockResolvedValue(receipts);
   ipc.outbox.mockResolvedValue({
@@ -43,7 +51,7 @@ function open(receipts: ReceiptRow[]) {
     held: 0,
     ready: 0,
     sending: 0,
-    committed: 1,
+    committed,
     refused: 0,
     dead: 0,
     oldest_unsent: null,
@@ -65,7 +73,7 @@ test("receipts are a key away and add up before the eyes", async () => {
   const user = open([RECEIPT]);
   await screen.findByTestId("outbox-7");
   screen.getByRole("tab", { name: "Decisions" }).focus();
-  await user.keyboard("{ArrowRight}");
+  await user.keyboard("{End}");
   const receipt = await screen.findByTestId("receipt-4119");
   const cells = [...receipt.querySelectorAll("td")].map((cell) => cell.textContent);
   expect(cells.slice(1, 5)).toEqual(["6", "4", "1", "1"]);
@@ -78,3 +86,18 @@ test("without receipts it is said when there will be one", async () => {
   await user.click(await screen.findByTestId("tab-receipts"));
   await waitFor(() => expect(screen.getByTestId("receipts-empty").textContent).toContain("No receipt"));
 });
+
+test.each([
+  [499, "499"],
+  [500, "latest 500"],
+  [4998, "latest 4998"],
+])(
+  "of %i accepted ones it says %j: what was answered long before is not counted",
+  async (committed, text) => {
+    open([], committed);
+    await screen.findByTestId("outbox-7");
+    const accepted = within(screen.getByTestId("outbox-counts")).getByText("Accepted").parentElement;
+    expect(accepted?.querySelector("dd")?.textContent).toBe(text);
+    expect(accepted?.title).toContain("at most 500 from before");
+  },
+);

@@ -1,7 +1,13 @@
+import type { Aging } from "../../generated/Aging";
+import type { CalculationLine } from "../../generated/CalculationLine";
+import type { ContentChange } from "../../generated/ContentChange";
 import type { DeckRow } from "../../generated/DeckRow";
 import type { DetailView } from "../../generated/DetailView";
 import type { EvidenceField } from "../../generated/EvidenceField";
 import type { SuggestionView } from "../../generated/SuggestionView";
+import type { Trait } from "../../generated/Trait";
+
+import { scanOf } from "./scans";
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 type Fields = { [key: string]: Json };
@@ -52,7 +58,30 @@ export function rowOf(arrival: Arrival, place: number, leaseEndsInMs: number): D
     lease_ends_in_ms: leaseEndsInMs,
     note: null,
     marks: [],
+    ...datesOf(arrival),
+    traits: traitsOf(arrival),
+    held_behind: null,
+    state: { label: "", explanation: "", tone: "CALM" },
   };
+}
+
+const DAY_MS = 86_400_000;
+const DUE_DAYS: Record<string, number> = { standard: 30, priority: 10, escalated: 3 };
+
+function datesOf({ submitted_at, routing_tier }: Arrival) {
+  const submitted = Date.parse(submitted_at);
+  const age_days = Math.max(0, Math.floor((Date.now() - submitted) / DAY_MS));
+  const due = submitted + (DUE_DAYS[routing_tier] ?? 30) * DAY_MS;
+  const aging: Aging = age_days <= 30 ? "0-30" : age_days <= 60 ? "31-60" : age_days <= 90 ? "61-90" : "90+";
+  const due_on = new Date(due).toISOString().slice(0, 10);
+  return { age_days, aging, due_on, overdue: due < Date.now() };
+}
+
+function traitsOf({ variance_amount: amount }: Arrival): Trait[] {
+  const whole = amount.replace("-", "").split(".")[0] ?? "";
+  if (/^-?0+(\.0+)?$/.test(amount)) return ["ZERO_VARIANCE"];
+  if (whole.length < 4) return ["BELOW_MATERIALITY"];
+  return whole.length > 5 ? ["LARGE", "NEEDS_SECOND"] : [];
 }
 
 function suggestionOf({ variance_amount: amount, routing_tier: tier }: Arrival): SuggestionView {
@@ -96,7 +125,53 @@ export function detailOf(arrival: Arrival, row: DeckRow): DetailView {
       { label: "Policy", value: "version 7" },
     ],
     payload: JSON.stringify(arrival.payload, null, 2),
+    previous_version: row.note === null ? null : 1,
+    changes: row.note === null ? [] : changesOf(arrival),
+    calculation: calculationOf(arrival),
+    scan: scanOf(arrival),
+    text: textOf(arrival, row),
   };
+}
+
+function changesOf({ kind, payload, variance_amount }: Arrival): ContentChange[] {
+  const ledger = (payload.ledger_entry ?? {}) as Fields;
+  const amount = String(kind === "recon_break" ? (ledger.amount ?? variance_amount) : variance_amount);
+  return [
+    { path: "variance_amount", before: "820.00", after: variance_amount },
+    { path: "payload.ledger_entry.amount", before: "3,204.00", after: amount },
+    { path: "payload.ledger_entry.memo", before: null, after: "corrected upstream" },
+  ];
+}
+
+function calculationOf({ kind, payload, variance_amount }: Arrival): CalculationLine[] {
+  if (kind !== "sales_claim") return [];
+  const text = (name: string) => String(payload[name] ?? "");
+  return [
+    {
+      label: `Agreement, version ${text("agreement_version")}`,
+      working: `${text("qualifying_units")} × ${text("tier_rate")}`,
+      result: text("contract_amount"),
+    },
+    {
+      label: "Variance",
+      working: `${text("claimed_amount")} − ${text("contract_amount")}`,
+      result: variance_amount,
+    },
+  ];
+}
+
+function textOf(arrival: Arrival, row: DeckRow): string {
+  const evidence = evidenceOf(arrival).map(
+    ({ label, left, right, differs }) =>
+      `${differs ? "≠" : "="} ${label}: ${left ?? "none"} | ${right ?? "none"}`,
+  );
+  return [
+    `${arrival.counterparty}, ${arrival.ledger_entity}`,
+    `Variance ${arrival.variance_amount} ${arrival.currency}`,
+    `Suggestion: ${row.suggestion.label}`,
+    ...evidence,
+    `Key ${arrival.idempotency_key}`,
+  ].join("\n");
 }
 
 const TITLES: Record<string, [string, string]> = {

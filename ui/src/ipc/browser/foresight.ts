@@ -3,6 +3,8 @@ import type { DeckRow } from "../../generated/DeckRow";
 import type { Mark } from "../../generated/Mark";
 import type { PolicyView } from "../../generated/PolicyView";
 import type { PreflightView } from "../../generated/PreflightView";
+import type { SignRequest } from "../../generated/SignRequest";
+import type { SignWarning } from "../../generated/SignWarning";
 import { totalsOf } from "./sums";
 
 export const SIGNED: Mark = {
@@ -100,5 +102,47 @@ export function preflightOf(
   });
   const refused = groups.filter(({ accepted }) => !accepted).reduce((sum, { ids }) => sum + ids.length, 0);
   const stale = offline ? "Offline: foreseen with the policy, limits and periods as last heard of" : null;
-  return { policy_version: policy.version, as_of: policy.as_of, stale, groups, refused };
+  return {
+    policy_version: policy.version,
+    as_of: policy.as_of,
+    stale,
+    groups,
+    refused,
+    warnings: warningsOf(rows),
+    type_totals: typedOf(rows),
+    attestation: policy.attestation,
+  };
+}
+
+function warningsOf(rows: readonly DeckRow[]): SignWarning[] {
+  const entities = new Set(rows.map(({ entity }) => entity)).size;
+  const warnings: SignWarning[] = [];
+  if (entities > 1) {
+    warnings.push({ kind: "MIXED_ENTITIES", message: `The batch is of ${entities} entities.` });
+  }
+  if (rows.length > 20) {
+    const message = "Nothing of the batch was opened: a control that approves unseen exceptions is none.";
+    warnings.push({ kind: "NOTHING_OPENED", message });
+  }
+  return warnings;
+}
+
+/** As if policy asked for it from a million on. */
+function typedOf(rows: readonly DeckRow[]): string[] {
+  return totalsOf(rows)
+    .filter(({ net }) => (net.replace("-", "").split(".")[0] ?? "").length > 6)
+    .map(({ currency }) => currency);
+}
+
+/** Refuses a control total that is not what the batch adds up to. */
+export function checkTyped({ typed_totals }: SignRequest, rows: readonly DeckRow[]) {
+  const totals = totalsOf(rows);
+  for (const currency of typedOf(rows)) {
+    const typed = typed_totals.find((each) => each.currency === currency)?.net;
+    if (typed === totals.find((each) => each.currency === currency)?.net) continue;
+    throw {
+      code: "TOTAL_MISMATCH",
+      message: `The net of ${currency} is not ${typed}: nothing was signed. Add it up again, or look for what does not belong into the batch.`,
+    };
+  }
 }

@@ -1,20 +1,33 @@
 import type { Changed } from "../../generated/Changed";
 import type { DecisionChoice } from "../../generated/DecisionChoice";
 import type { DeckRow } from "../../generated/DeckRow";
+import type { Focus } from "../../generated/Focus";
 import type { LeavingView } from "../../generated/LeavingView";
 import type { OutboxRow } from "../../generated/OutboxRow";
+import type { PictureView } from "../../generated/PictureView";
+import type { Preferences } from "../../generated/Preferences";
 import type { Profile } from "../../generated/Profile";
 import type { ReceiptRow } from "../../generated/ReceiptRow";
 import type { SessionView } from "../../generated/SessionView";
 import type { SignRequest } from "../../generated/SignRequest";
 import type { Ipc } from "../ipc";
 import { type Arrival, detailOf, fetchArrivals, rowOf } from "./arrivals";
+import { batchOf, batchRows, decisionHistory } from "./batches";
+import { backlogOf, closeOf, focusLabel, historyOf, outsideOf, PERIOD } from "./close";
 import { exportOf, leavingOf } from "./departure";
-import { marksAt, policyOf, preflightOf } from "./foresight";
+import { importOf, savedFile } from "./files";
+import { checkTyped, marksAt, policyOf, preflightOf } from "./foresight";
+import { hostile } from "./hostile";
 import { earlierDecisions, outboxRow } from "./outbox-rows";
 import { earlierReceipts } from "./receipts";
+import { recorded } from "./recorder";
+import { withState } from "./row-state";
+import { pictureOf } from "./scans";
 import { readScenario, type Scenario } from "./scenario";
+import { connectionTest, MemorySettings, SILENT_HOST } from "./settings";
 import { totalsOf } from "./sums";
+
+const WARN_BEFORE_MS = 120_000;
 
 const PROFILE: Profile = {
   name: "Month-end close",
@@ -28,6 +41,15 @@ const PROFILE: Profile = {
   client_key: null,
 };
 
+/** One that is saved beside the one in use. */
+const ANOTHER: Profile = {
+  ...PROFILE,
+  name: "Year end",
+  database: "year_end",
+  tls: "disable",
+  host: "/run/postgresql",
+};
+
 const ENROLMENT = {
   workstation: "6d1f7c52-0b0e-4a39-9a55-c1f2d3a7e840",
   fingerprint: "3fa9-07d2-c41b-88e6",
@@ -36,7 +58,8 @@ const ENROLMENT = {
 /** Opens a workstation that lives in this page, filled with the demonstration's exceptions. */
 export async function openMemoryStation(address: URLSearchParams): Promise<Ipc> {
   const scenario = readScenario(address);
-  return new MemoryStation(scenario, await fetchArrivals());
+  const station = recorded(new MemoryStation(scenario, await fetchArrivals()));
+  return scenario.hostile ? hostile(station) : station;
 }
 
 /** Answers as the workstation does, without a database: enough to draw every screen and to work through a deck. */
@@ -52,15 +75,25 @@ class MemoryStation implements Ipc {
   #drainingSinceMs: number | null = null;
   #leaving: LeavingView | null = null;
   #receipts: ReceiptRow[] = [];
+  #all: Arrival[] = [];
+  #focus: Focus | null = null;
+  #offlineUntil: string | null = null;
+  #settings = new MemorySettings();
+  #profiles: Profile[];
 
   constructor(scenario: Scenario, arrivals: Arrival[]) {
     this.#scenario = scenario;
+    this.#profiles = scenario.needs === "PROFILE" ? [] : [PROFILE, ANOTHER];
+    this.#all = arrivals;
     const empty = scenario.enrolment !== null || scenario.revoked !== null;
     for (let place = 0; place < (empty ? 0 : scenario.deck); place += 1) {
       const arrival = arrivals[place % arrivals.length];
       if (arrival === undefined) break;
       const row = rowOf(arrival, place, scenario.leaseMs + 1_000 * (place % 40));
-      if (place === 14) row.note = "Changed since it was shown: the amount was 820.00";
+      if (place === 14) {
+        row.note = "Changed since it was shown: the amount was 820.00";
+        row.version = 2;
+      }
       if (place === 5) row.lease_ends_in_ms = 0;
       if (place === 8) row.counterparty = "Stone\u202Eoc.Com Ltd\u200B";
       if (scenario.marks) row.marks = marksAt(place);
@@ -94,7 +127,7 @@ class MemoryStation implements Ipc {
     return {
       needs,
       profile: needs === "PROFILE" && this.#leaving === null ? null : PROFILE,
-      profiles: needs === "PROFILE" && this.#leaving === null ? [] : [PROFILE],
+      profiles: this.#profiles,
       reviewer: needs === "NOTHING" ? "reviewer-12" : null,
       workstation: "station 7",
       link: {
@@ -117,10 +150,16 @@ class MemoryStation implements Ipc {
       keys_in_file: keysInFile,
       warnings: warning === null ? [] : [warning],
       app_version: "0.1.0",
+      focus: this.#focus === null ? null : focusLabel(this.#focus),
+      lease_warning_in_ms: this.#leaseWarning(),
+      offline_until: this.#offlineUntil,
+      longest_lease_ms: 43_200_000,
+      period: PERIOD,
     };
   }
 
-  async saveProfile(): Promise<SessionView> {
+  async saveProfile(profile: Profile): Promise<SessionView> {
+    this.#profiles = [...this.#profiles.filter(({ name }) => name !== profile.name), profile];
     return this.session();
   }
 
@@ -140,7 +179,9 @@ class MemoryStation implements Ipc {
   }
 
   async deck() {
-    const rows = this.#rows.map((row) => ({ ...row, lease_ends_in_ms: this.#left(row.lease_ends_in_ms) }));
+    const rows = this.#rows.map((row) =>
+      withState({ ...row, lease_ends_in_ms: this.#left(row.lease_ends_in_ms) }),
+    );
     return { version: this.#version, rows };
   }
 
@@ -187,16 +228,26 @@ class MemoryStation implements Ipc {
     );
   }
 
-  async sign({ ids, decision }: SignRequest) {
+  async sign(request: SignRequest) {
+    const { ids, decision } = request;
     await pause(60);
     if (this.#scenario.signFailure !== null)
       throw { code: "JOURNAL_FULL", message: this.#scenario.signFailure };
     const wanted = new Set(ids);
     const signed = this.#rows.filter(({ id }) => wanted.has(id));
+    checkTyped(request, signed);
     this.#rows = this.#rows.filter(({ id }) => !wanted.has(id));
     const batch = `b${this.#version}`;
     this.#batches.set(batch, signed);
-    this.#outbox = [...signed.map((row) => outboxRow(row, decision, "HELD")), ...this.#outbox];
+    this.#outbox = [
+      ...signed.map((row) => ({
+        ...outboxRow(row, decision, "HELD"),
+        batch,
+        reason: request.reason,
+        comment: request.comment,
+      })),
+      ...this.#outbox,
+    ];
     setTimeout(() => this.#send(batch), this.#scenario.undoMs);
     this.#change();
     return { batch, count: signed.length, undo_ms: this.#scenario.undoMs };
@@ -300,6 +351,134 @@ class MemoryStation implements Ipc {
     };
   }
 
+  async subtotals(groups: readonly (readonly string[])[]) {
+    return groups.map((ids) => {
+      const wanted = new Set(ids);
+      return totalsOf(this.#rows.filter(({ id }) => wanted.has(id)));
+    });
+  }
+
+  async focus() {
+    const label = this.#focus === null ? "Everything" : focusLabel(this.#focus);
+    return { focus: this.#focus, label, outside: outsideOf(this.#focus, this.#rows).length };
+  }
+
+  async setFocus(focus: Focus | null, giveBack: boolean) {
+    this.#focus = focus;
+    if (giveBack) {
+      const outside = new Set(outsideOf(focus, this.#rows));
+      this.#rows = this.#rows.filter((row) => !outside.has(row));
+    }
+    this.#change();
+    return this.focus();
+  }
+
+  async backlog() {
+    this.#readable();
+    return backlogOf(this.#all, this.#rows, this.#scenario);
+  }
+
+  async closeOverview() {
+    this.#readable();
+    return closeOf(this.#all, this.#rows, this.#scenario);
+  }
+
+  async history(id: string) {
+    const row = this.#rows.find((each) => each.id === id);
+    if (this.#scenario.offline || row === undefined) {
+      throw { code: "OFFLINE", message: "The history needs the database, which cannot be reached." };
+    }
+    return historyOf(row);
+  }
+
+  async picture(id: string): Promise<PictureView | null> {
+    const arrival = this.#arrivals.get(id);
+    if (this.#scenario.offline) {
+      throw { code: "OFFLINE", message: "The picture needs the database, which cannot be reached." };
+    }
+    return arrival === undefined ? null : pictureOf(arrival);
+  }
+
+  async extendLeases(forMs: number) {
+    const until = new Date(Date.now() + Math.min(forMs, 43_200_000)).toISOString();
+    this.#offlineUntil = until;
+    const partitions = new Set(this.#rows.map(({ partition }) => partition)).size;
+    this.#change();
+    return { partitions, lost: 0, until, message: `${partitions} leases stand until ${until}.` };
+  }
+
+  async outboxHistory(key: string) {
+    return decisionHistory(this.#outbox.find((row) => row.key === key));
+  }
+
+  async batches() {
+    return batchRows(this.#outbox);
+  }
+
+  async batch(batch: string) {
+    return batchOf(this.#outbox.filter((row) => row.batch === batch));
+  }
+
+  async cancelUnsent(batch: string) {
+    this.#outbox = this.#outbox.map((row) =>
+      row.batch === batch && row.state === "READY" ? { ...row, state: "HELD" } : row,
+    );
+    return this.undo(batch);
+  }
+
+  async saveBatch(batch: string, format: string) {
+    await pause(200);
+    return savedFile(`receipt-${batch}.${format.toLowerCase()}`);
+  }
+
+  async exportDeck(_ids: readonly string[], format: string) {
+    await pause(200);
+    return savedFile(`deck.${format.toLowerCase()}`);
+  }
+
+  async readDecisions(name: string, bytes: Uint8Array) {
+    return importOf(name, bytes, this.#rows);
+  }
+
+  async settings() {
+    return this.#settings.view();
+  }
+
+  async changeSetting(name: string, value: number | null) {
+    return this.#settings.change(name, value);
+  }
+
+  async preferences() {
+    return this.#settings.preferences();
+  }
+
+  async savePreferences(preferences: Preferences) {
+    this.#settings.keep(preferences);
+  }
+
+  async uiState() {
+    return sessionStorage.getItem("ui-state");
+  }
+
+  async keepUiState(state: string) {
+    sessionStorage.setItem("ui-state", state);
+  }
+
+  async testConnection(profile: Profile) {
+    if (profile.host === SILENT_HOST) await new Promise(() => undefined);
+    await pause(400);
+    return connectionTest(profile);
+  }
+
+  async deleteProfile(name: string) {
+    this.#profiles = this.#profiles.filter((profile) => profile.name !== name);
+    return this.session();
+  }
+
+  async diagnostics() {
+    return "Countersign 0.1.0\nworkstation: station 7\nlink: online";
+  }
+
   async retryNow() {}
 
   async retryDead(key: string) {
@@ -339,6 +518,16 @@ class MemoryStation implements Ipc {
       this.#arrivals.set(row.id, arrival);
     }
     this.#change();
+  }
+
+  #readable() {
+    const { unreadable } = this.#scenario;
+    if (unreadable !== null) throw { code: "UNREACHABLE", message: unreadable };
+  }
+
+  #leaseWarning(): number | null {
+    const left = this.#left(this.#scenario.leaseMs);
+    return this.#rows.length > 0 && this.#offlineUntil === null && left < WARN_BEFORE_MS ? left : null;
   }
 
   #left(ms: number): number {

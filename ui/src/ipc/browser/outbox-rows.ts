@@ -21,55 +21,67 @@ export function outboxRow(
     message: null,
     attempts: 0,
     next_attempt_in_ms: null,
+    batch: "b0",
+    reason: null,
+    comment: null,
+    theirs: null,
+    next_step: "NOTHING",
   };
 }
 
-type Answer = Pick<OutboxRow, "state" | "outcome" | "message" | "attempts">;
+type Answer = Partial<OutboxRow> & Pick<OutboxRow, "state">;
 
 const ANSWERS: readonly Answer[] = [
   {
     state: "DEAD",
-    outcome: null,
     message: "The server was starting each time. Retry when it is up.",
     attempts: 5,
+    next_step: "SEND_AGAIN",
+  },
+  {
+    state: "REFUSED",
+    outcome: "ALREADY_DECIDED",
+    message: "Somebody else decided it first, and their decision stands.",
+    reason: "WRONG_AMOUNT",
+    comment: "The receipt says 12.40,\nnot 21.40 <img src=x onerror=alert(1)> \u202Egpj.exe",
+    theirs: { reviewer: "reviewer-03", decision: "APPROVE", at: "2026-10-05T13:58:11Z" },
+    next_step: "PUT_AWAY",
   },
   {
     state: "REFUSED",
     outcome: "STALE_VERSION",
     message: "The amount changed from 825.00 to 830.00. It is back in the deck.",
-    attempts: 0,
+    next_step: "REVIEW_AGAIN",
   },
   {
     state: "REFUSED",
     outcome: "OVER_LIMIT",
     message: "It is over your limit. Ask somebody with a higher one to sign it.",
-    attempts: 0,
+    next_step: "ASK_SUPERVISOR",
   },
   {
     state: "REFUSED",
     outcome: "PERIOD_CLOSED",
     message: "Its close period is closed. Ask a supervisor to reopen it, or leave it to the next period.",
-    attempts: 0,
+    next_step: "ASK_SUPERVISOR",
   },
-  { state: "SENDING", outcome: null, message: null, attempts: 1 },
-  { state: "READY", outcome: null, message: null, attempts: 0 },
-  { state: "READY", outcome: null, message: null, attempts: 0 },
-  { state: "COMMITTED", outcome: "COMMITTED", message: "Committed.", attempts: 0 },
+  { state: "SENDING", attempts: 1 },
+  { state: "READY" },
+  { state: "READY" },
+  { state: "COMMITTED", outcome: "COMMITTED", message: "Committed." },
   {
     state: "COMMITTED",
     outcome: "AWAITING_SECOND",
     message: "Signed; waits for a second signature.",
-    attempts: 0,
   },
   {
     state: "COMMITTED",
     outcome: "HELD",
     message: "Signed; takes effect when the earlier items of its partition are decided.",
-    attempts: 0,
   },
 ];
 
-/** One decision for every answer there is, each on a row of its own. */
+/** One decision for every answer there is, each on a row of its own; that which was refused as stale is back in the deck. */
 export function earlierDecisions(rows: readonly DeckRow[]): OutboxRow[] {
   const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
   return ANSWERS.flatMap((answer, place) => {

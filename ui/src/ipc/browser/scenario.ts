@@ -21,6 +21,12 @@ export interface Scenario {
   /** Second signatures, reversals and foreseen refusals. */
   marks: boolean;
   keysInFile: boolean;
+  /** Every text of every answer would do harm if it were taken for anything but text. */
+  hostile: boolean;
+  /** The backlog and the close have at least so many lines. */
+  lines: number;
+  /** What the backlog and the close fail with. */
+  unreadable: string | null;
 }
 
 export function readScenario(address: URLSearchParams): Scenario {
@@ -44,5 +50,8 @@ export function readScenario(address: URLSearchParams): Scenario {
     revoked: some("revoked"),
     marks: address.has("marks"),
     keysInFile: address.has("keysfile"),
+    hostile: address.has("hostile"),
+    lines: count("lines", 0),
+    unreadable: address.get("unreadable"),
   };
 }

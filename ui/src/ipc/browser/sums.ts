@@ -1,3 +1,4 @@
+import { groupBy } from "../../components/group-by";
 import type { CurrencyTotal } from "../../generated/CurrencyTotal";
 import type { DeckRow } from "../../generated/DeckRow";
 
@@ -14,7 +15,7 @@ function textOf(units: bigint, minorUnits: number): string {
 
 /** Control totals by currency, in whole minor units. */
 export function totalsOf(rows: readonly DeckRow[]): CurrencyTotal[] {
-  const byCurrency = Map.groupBy(rows, ({ currency }) => currency);
+  const byCurrency = groupBy(rows, ({ currency }) => currency);
   return [...byCurrency.keys()].sort().map((currency) => {
     const group = byCurrency.get(currency) ?? [];
     const minorUnits = group[0]?.minor_units ?? 2;
