@@ -11,7 +11,7 @@ use sqlx::types::chrono::DateTime;
 
 /// Leases about `want` exceptions.
 pub async fn lease(backlog: &PgBacklog, workstation: WorkstationId, want: u32) -> anyhow::Result<LeaseReply> {
-    let request = LeaseRequest { want, room: want, empty: true, ttl_ms: 60_000, held: Vec::new() };
+    let request = LeaseRequest { want, room: want, empty: true, ttl_ms: 60_000, held: Vec::new(), focus: None };
     Ok(backlog.lease(workstation, &request).await?)
 }
 

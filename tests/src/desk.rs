@@ -205,7 +205,8 @@ impl Seat {
 
     /// The same for any decision.
     pub async fn decide(&self, items: &[DeckItem], decision: Decision) -> anyhow::Result<BatchId> {
-        let (batch, command) = confirmation(items, decision);
+        let policy = |engine: &Engine, _| engine.standing().map_or(0, |standing| standing.policy_version);
+        let (batch, command) = confirmation(items, decision, self.handle.look(policy).await?);
         let reply = self.ask(command).await?;
         ensure!(reply == Reply::Signed { count: items.len() }, "{} were to be signed: {reply:?}", items.len());
         Ok(batch)
@@ -241,8 +242,8 @@ impl Seat {
     }
 }
 
-/// What a dialog sends when it is confirmed, and the batch's name.
-pub fn confirmation(items: &[DeckItem], decision: Decision) -> (BatchId, Command) {
+/// What a dialog sends when it is confirmed under a policy, and the batch's name.
+pub fn confirmation(items: &[DeckItem], decision: Decision, policy_version: u32) -> (BatchId, Command) {
     let batch = BatchId(Uuid::new_v4());
     let command = Command::Sign {
         batch,
@@ -251,6 +252,7 @@ pub fn confirmation(items: &[DeckItem], decision: Decision) -> (BatchId, Command
         reason: (decision == Decision::Reject).then(|| "WRONG_AMOUNT".to_owned()),
         comment: None,
         hash_total: hash::hash_total(items.iter().map(|item| (item.key.as_str(), item.content))),
+        policy_version,
     };
     (batch, command)
 }

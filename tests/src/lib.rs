@@ -13,8 +13,10 @@ pub mod calls;
 pub mod chain;
 pub mod child;
 pub mod desk;
+pub mod display;
 pub mod faults;
 pub mod owner;
+pub mod wait;
 
 /// How long anything may take that should happen by itself: longer than a busy machine needs, so that only a defect reaches it.
 pub const DEADLINE: Duration = Duration::from_secs(45);

@@ -78,14 +78,18 @@ impl Built {
 
 /// Runs a program of the testkit and hands on its exit code; what it prints is for the caller.
 pub(crate) fn run_testkit(profile: &[&str], binary: &str, arguments: &[OsString]) -> anyhow::Result<ExitCode> {
+    run_program("countersign-testkit", profile, binary, arguments)
+}
+
+/// Runs a program of a package and hands on its exit code; what it prints is for the caller.
+pub(crate) fn run_program(
+    package: &str,
+    profile: &[&str],
+    binary: &str,
+    arguments: &[OsString],
+) -> anyhow::Result<ExitCode> {
     let mut command = cargo();
-    command.args(["run", "--quiet", "--locked"]).args(profile).args([
-        "-p",
-        "countersign-testkit",
-        "--bin",
-        binary,
-        "--",
-    ]);
+    command.args(["run", "--quiet", "--locked"]).args(profile).args(["-p", package, "--bin", binary, "--"]);
     exit_code(command.args(arguments))
 }
 

@@ -10,6 +10,7 @@ mod demo;
 mod install;
 mod machine;
 mod package;
+mod screens;
 mod steps;
 mod test;
 mod tools;
@@ -36,6 +37,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Write the UI's types from the Rust ones
     Codegen,
+    /// Take pictures of every screen for docs/screens
+    Screens,
     /// Build the installable package
     Package,
 }
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Command::Test => test::run(),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Codegen => codegen::run(),
+        Command::Screens => screens::run(),
         Command::Package => package::run(),
     };
     match outcome {

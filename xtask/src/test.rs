@@ -18,7 +18,7 @@ const EVERYTHING: [&str; 4] = ["--workspace", "--locked", "--features", "counter
 
 /// Checks and tests everything.
 pub(crate) fn run() -> anyhow::Result<ExitCode> {
-    install::ensure(&[Set::Build, Set::Window, Set::Node, Set::Postgres, Set::Screen, Set::Tests])?;
+    install::ensure(&[Set::Build, Set::Window, Set::Node, Set::Postgres, Set::Screen, Set::Tests, Set::Browser])?;
     steps::command("formatting (cargo fmt)", cargo::cargo().args(["fmt", "--all", "--check"]))?;
     ui::install()?;
     for script in ["check", "test", "build"] {
@@ -36,6 +36,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         let mut exports = Command::new(built.tests("countersign_wire")?);
         codegen::check(exports.arg(codegen::EXPORTS).stdout(Stdio::null()))
     })?;
+    ui::script("test:browser")?;
     steps::command("doc tests", cargo::cargo().args(["test", "--doc", "--quiet"]).args(EVERYTHING))?;
     let server = steps::step("start PostgreSQL", || Server::start(&built.program("private-postgres")?))?;
     let code = nextest(&built, &server);

@@ -15,6 +15,8 @@ pub(crate) enum Set {
     Screen,
     /// Run the tests, the window's included.
     Tests,
+    /// Run the UI's tests in a browser.
+    Browser,
     /// Build the installable package.
     TauriCli,
 }
@@ -79,6 +81,7 @@ const TOOLS: &[Tool] = &[
     apt(Set::Screen, "types and clicks in the window", Probe::Program("xdotool"), &["xdotool"]),
     apt(Set::Screen, "letters in the window", Probe::Package("fonts-dejavu-core"), &["fonts-dejavu-core"]),
     apt(Set::Tests, "drives the window", Probe::Program("WebKitWebDriver"), &["webkit2gtk-driver"]),
+    apt(Set::Browser, "runs the UI's tests of whole screens", Probe::Program("chromium"), &["chromium"]),
     cargo(Set::Tests, "drives the window", Probe::Program("tauri-driver"), "tauri-driver", "2.1.0"),
     cargo(Set::Tests, "runs the tests", Probe::Program("cargo-nextest"), "cargo-nextest", "0.9.143"),
     cargo(Set::TauriCli, "bundles the application", Probe::Program("cargo-tauri"), "tauri-cli", "2.12.4"),
