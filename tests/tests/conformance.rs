@@ -100,6 +100,9 @@ conformance!(
     what_is_held_comes_first,
     a_lost_answer_is_handed_out_anew,
     preparers_are_shut_out,
+    a_focus_hands_out_what_it_wants,
+    what_a_focus_passes_over_is_not_lost,
+    a_group_comes_into_a_focus_whole,
     a_group_is_never_cut,
     a_preparer_signs_nothing_of_the_group,
     what_was_never_leased_cannot_be_signed,
@@ -115,6 +118,7 @@ conformance!(
     an_old_delivery_does_not_undo_a_correction,
     what_does_not_exist_is_not_eligible,
     an_epoch_belongs_to_its_workstation,
+    a_focus_hands_out_what_is_inside,
 );
 
 /// Keeps the port's greeting in the suite's sight.

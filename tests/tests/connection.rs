@@ -1,5 +1,8 @@
 //! Whatever is wrong with the connection is said in words that name what to do, and costs no decision.
 
+#[path = "connection/trial.rs"]
+mod trial;
+
 use countersign_backlog::{Target, Tls};
 use countersign_engine::Command;
 use countersign_engine::port::{Failure, Problem, Stage};

@@ -4,12 +4,14 @@
 mod app;
 #[path = "desktop/backlog.rs"]
 mod backlog;
-#[path = "desktop/display.rs"]
-mod display;
+#[path = "desktop/close.rs"]
+mod close;
 #[path = "desktop/home.rs"]
 mod home;
-#[path = "desktop/wait.rs"]
-mod wait;
+#[path = "desktop/keyboard.rs"]
+mod keyboard;
+#[path = "desktop/tour.rs"]
+mod tour;
 
 use std::time::Duration;
 
@@ -17,10 +19,12 @@ use anyhow::{Context as _, ensure};
 use app::App;
 use backlog::Backlog;
 use countersign_testkit::proxy::CuttingProxy;
-use display::Display;
+use countersign_tests::display::{Display, Size};
+use countersign_tests::wait::until;
 use home::Home;
-use wait::until;
 
+/// As in `tauri.conf.json`: the window fills the display.
+const WINDOW: Size = (1400, 880);
 /// How many rows a story selects and signs.
 const SIGNED: usize = 6;
 /// From the start of the application to its first rows, on a busy machine.
@@ -42,11 +46,41 @@ async fn a_batch_is_approved_with_the_keyboard_and_closing_leaves_nothing_behind
     let _turn = TURN.lock().await;
     let backlog = Backlog::with_demo_exceptions().await?;
     let proxy = CuttingProxy::start(backlog.addr().await?).await?;
-    let (display, home) = (Display::start().await?, Home::new(&backlog, &proxy)?);
+    let (display, home) = (Display::start(WINDOW).await?, Home::new(&backlog, &proxy)?);
     let app = App::start(&display, &home).await?;
     let told = app.tell(approve_and_close(&app, &backlog)).await;
     app.end();
     told
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_close_of_500_in_three_currencies_takes_fewer_than_40_keystrokes_and_reconciles() -> Outcome {
+    let _turn = TURN.lock().await;
+    let backlog = Backlog::with_a_close().await?;
+    let proxy = CuttingProxy::start(backlog.addr().await?).await?;
+    let home = Home::new(&backlog, &proxy)?.with_settings("queue_maxsize = 500\nlease_prefetch = 500\n")?;
+    let display = Display::start(WINDOW).await?;
+    let app = App::start(&display, &home).await?;
+    let told = app.tell(close::close(&app, &backlog, &proxy)).await;
+    app.end();
+    told
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_screen_fits_into_the_window() -> Outcome {
+    let _turn = TURN.lock().await;
+    for look in tour::looks() {
+        let backlog = Backlog::with_demo_exceptions().await?;
+        let proxy = CuttingProxy::start(backlog.addr().await?).await?;
+        let whole = "queue_maxsize = 500\nlease_prefetch = 500\n";
+        let home = Home::new(&backlog, &proxy)?.attended().with_settings(whole)?.looking_like(*look)?;
+        let display = Display::start(look.size).await?;
+        let app = App::start(&display, &home).await?;
+        let told = app.tell(tour::tour(&app, &backlog, &proxy, *look)).await;
+        app.end();
+        told.with_context(|| format!("{look:?}"))?;
+    }
+    Ok(())
 }
 
 /// A new workstation shows who it is; a supervisor compares and confirms, and work begins without another click.
@@ -95,7 +129,7 @@ async fn what_was_signed_offline_survives_a_kill_and_is_committed_once() -> Outc
     let _turn = TURN.lock().await;
     let backlog = Backlog::with_demo_exceptions().await?;
     let proxy = CuttingProxy::start(backlog.addr().await?).await?;
-    let (display, home) = (Display::start().await?, Home::new(&backlog, &proxy)?);
+    let (display, home) = (Display::start(WINDOW).await?, Home::new(&backlog, &proxy)?);
     let app = App::start(&display, &home).await?;
     let told = app.tell(sign_offline_and_die(&app, &backlog, &proxy)).await;
     app.end();
@@ -142,7 +176,7 @@ async fn closing_offline_tells_what_is_left_and_leaves_it_on_disk() -> Outcome {
     let _turn = TURN.lock().await;
     let backlog = Backlog::with_demo_exceptions().await?;
     let proxy = CuttingProxy::start(backlog.addr().await?).await?;
-    let (display, home) = (Display::start().await?, Home::new(&backlog, &proxy)?);
+    let (display, home) = (Display::start(WINDOW).await?, Home::new(&backlog, &proxy)?);
     let app = App::start(&display, &home).await?;
     let told = app.tell(close_offline(&app, &backlog, &proxy)).await;
     app.end();
@@ -171,7 +205,7 @@ async fn a_refused_password_is_told_in_words_and_the_right_one_lets_the_work_beg
     let _turn = TURN.lock().await;
     let backlog = Backlog::with_demo_exceptions().await?;
     let proxy = CuttingProxy::start(backlog.addr().await?).await?;
-    let (display, home) = (Display::start().await?, Home::new(&backlog, &proxy)?.attended());
+    let (display, home) = (Display::start(WINDOW).await?, Home::new(&backlog, &proxy)?.attended());
     let app = App::start(&display, &home).await?;
     let told = app.tell(sign_in(&app, &backlog)).await;
     app.end();
@@ -197,7 +231,7 @@ async fn who_signs_out_gives_everything_back_and_can_remove_what_is_left() -> Ou
     let _turn = TURN.lock().await;
     let backlog = Backlog::with_demo_exceptions().await?;
     let proxy = CuttingProxy::start(backlog.addr().await?).await?;
-    let (display, home) = (Display::start().await?, Home::new(&backlog, &proxy)?);
+    let (display, home) = (Display::start(WINDOW).await?, Home::new(&backlog, &proxy)?);
     let app = App::start(&display, &home).await?;
     let told = app.tell(sign_out_and_remove(&app, &backlog, &home)).await;
     app.end();
@@ -229,7 +263,7 @@ async fn a_revoked_workstation_keeps_unsent_decisions_until_their_export_was_see
     let _turn = TURN.lock().await;
     let backlog = Backlog::with_demo_exceptions().await?;
     let proxy = CuttingProxy::start(backlog.addr().await?).await?;
-    let (display, home) = (Display::start().await?, Home::new(&backlog, &proxy)?);
+    let (display, home) = (Display::start(WINDOW).await?, Home::new(&backlog, &proxy)?);
     let app = App::start(&display, &home).await?;
     let told = app.tell(be_revoked(&app, &backlog, &proxy, &home)).await;
     app.end();

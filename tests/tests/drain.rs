@@ -51,7 +51,7 @@ async fn nothing_is_signed_or_leased_once_closing_has_begun() -> anyhow::Result<
     seat.approve(&items[..1]).await?;
     seat.until_online(false).await?;
     seat.ask(Command::Drain).await?;
-    let (_, command) = confirmation(&items[1..], Decision::Approve);
+    let (_, command) = confirmation(&items[1..], Decision::Approve, 1);
     let refused = seat.try_ask(command).await?.expect_err("it is closing");
     assert!(refused.code == "CLOSING" && refused.message.contains("nothing was signed"), "{refused:?}");
     owner::until_nobody_is_connected(&installation.owner).await?;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use countersign_domain::id::PartitionKey;
 use countersign_domain::sign_off::{Decision, Outcome};
-use countersign_engine::Command;
 use countersign_engine::port::{Backlog as _, Failure, Stage};
+use countersign_engine::{Command, Reply};
 use countersign_testkit::installation::{Installation, Login};
 use countersign_testkit::proxy::CuttingProxy;
 use countersign_tests::calls::{decision, lease};
@@ -63,6 +63,50 @@ async fn a_first_start_without_a_network_says_what_to_do_before_anything_can_be_
     assert!(problem.failure == Failure::Offline && problem.message.contains("tried again by itself"), "{problem}");
     network.pass();
     seat.until_deck(3).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_signed_offline_can_be_taken_back_after_a_restart_and_what_was_sent_cannot() -> anyhow::Result<()> {
+    let (installation, network, desk, seat) = seated(12, 3).await?;
+    let items = seat.deck().await?;
+    network.cut();
+    let attempted = seat.approve(&items[..4]).await?;
+    seat.until_online(false).await?;
+    let unsent = seat.approve(&items[4..8]).await?;
+    seat.leave().await?;
+
+    let seat = desk.start()?;
+    seat.until("the first attempt failed", |engine, now| engine.link(now).problem.is_some()).await?;
+    let batches = seat.handle.batches().await??;
+    let told: Vec<_> = batches.iter().map(|batch| (batch.id, batch.signed, batch.waiting, batch.unsent)).collect();
+    assert_eq!(told, [(unsent, 4, 4, 4), (attempted, 4, 4, 0)]);
+    assert_eq!(seat.ask(Command::CancelUnsent(unsent)).await?, Reply::Undone { withdrawn: 4, too_late: 0 });
+    assert_eq!(seat.ask(Command::CancelUnsent(attempted)).await?, Reply::Undone { withdrawn: 0, too_late: 4 });
+    assert_eq!(seat.deck().await?.len(), 8);
+    network.pass();
+    seat.until_committed(4).await?;
+    let stands = tally(&installation.owner).await?;
+    assert_eq!((stands.sign_offs, stands.pending), (4, 8));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn leases_are_extended_for_work_without_a_network() -> anyhow::Result<()> {
+    let (installation, network, _desk, seat) = seated(6, 2).await?;
+    let asked_ms = 2 * 3_600_000;
+    let reply = seat.ask(Command::Extend { ttl_ms: asked_ms }).await?;
+    ensure!(
+        matches!(reply, Reply::Extended { stand: 2, lost: 0, granted_ms: Some(ms), .. } if ms > asked_ms - 60_000),
+        "{reply:?}"
+    );
+    network.cut();
+    let long = "SELECT count(*) FROM countersign.partition WHERE lease_until > clock_timestamp() + interval '1 hour'";
+    assert_eq!(sqlx::query_scalar::<_, i64>(long).fetch_one(&installation.owner).await?, 2);
+    seat.until("the session tells until when", |engine, now| engine.offline_until(now).is_some()).await?;
+    seat.until_online(false).await?;
+    let refused = seat.try_ask(Command::Extend { ttl_ms: asked_ms }).await?.expect_err("nobody could extend it");
+    assert_eq!(refused.code, "OFFLINE");
+    Ok(())
 }
 
 /// While the workstation is cut off, both of its leases lapse; a colleague takes one of the partitions.

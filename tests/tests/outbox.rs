@@ -2,13 +2,16 @@
 
 #[path = "outbox/attempts.rs"]
 mod attempts;
+#[path = "outbox/refusals.rs"]
+mod refusals;
 
 use std::time::Duration;
 
+use countersign_domain::id::BatchId;
 use countersign_domain::settings::Settings;
-use countersign_domain::sign_off::Decision;
-use countersign_engine::port::Stage;
-use countersign_engine::{Command, Reply};
+use countersign_domain::sign_off::{Decision, Outcome};
+use countersign_engine::port::{Stage, What};
+use countersign_engine::{Command, Engine, Reply};
 use countersign_journal::Counts;
 use countersign_testkit::installation::Installation;
 use countersign_tests::child::{self, Workstation};
@@ -163,7 +166,7 @@ async fn a_batch_is_checked_whole_before_any_of_it_is_signed() -> anyhow::Result
     let items = seat.deck().await?;
     seat.approve(&items[..1]).await?;
     // The first of these is signed already.
-    let (_, command) = confirmation(&items, Decision::Approve);
+    let (_, command) = confirmation(&items, Decision::Approve, 1);
     let refused = seat.try_ask(command).await?.expect_err("one left the deck");
     assert!(refused.code == "NOT_IN_DECK" && refused.message.contains("Nothing was signed"), "{refused:?}");
     assert_eq!(seat.deck().await?, items[1..]);
@@ -186,4 +189,37 @@ async fn seated(count: u64, partitions: u64, undo_window_ms: u32) -> anyhow::Res
 /// A port at which nobody listens.
 fn closed_port() -> anyhow::Result<u16> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+/// The reviewer's own receipt: whatever becomes of its decisions, they add up.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_confirmation_is_told_with_all_its_decisions_and_what_was_attested() -> anyhow::Result<()> {
+    let installation = Installation::create().await?;
+    owner::enqueue(&installation, 6, 2).await?;
+    let seat = Desk::of(&installation, "alice").await?.start()?;
+    seat.until_deck(6).await?;
+    let items = seat.deck().await?;
+    let id = seat.approve(&items[..4]).await?;
+    seat.until_committed(4).await?;
+    let attested = |engine: &Engine, _| engine.standing().map(|standing| standing.policy.attestation.clone());
+    let attested = seat.handle.look(attested).await?.expect("it was heard of");
+    let (batch, entries) = seat.handle.batch(id).await??.expect("it is here");
+    assert_eq!((batch.signed, batch.committed, batch.waiting, batch.unsent), (4, 4, 0, 0));
+    assert_eq!((batch.attestation, batch.policy_version), (attested, 1));
+    assert!(!batch.receipts.is_empty() && entries.iter().all(|entry| entry.receipt.is_some()));
+    assert_eq!(entries.len(), 4);
+    let steps = seat.handle.steps(entries[0].sign_off.key).await??;
+    let whats: Vec<_> = steps.into_iter().map(|step| step.what).collect();
+    assert_eq!(whats[..2], [What::Signed { offline: false }, What::Attempted { problem: None }]);
+    assert!(matches!(whats[2..], [What::Answered(Outcome::Committed | Outcome::Held)]), "{whats:?}");
+    assert_eq!(seat.handle.batches().await??.len(), 1);
+    assert!(seat.handle.batch(BatchId(uuid::Uuid::nil())).await??.is_none());
+
+    seat.handle.keep_ui_state("half a comment".to_owned()).await??;
+    assert_eq!(seat.handle.ui_state().await??.as_deref(), Some("half a comment"));
+    seat.ask(Command::SignOut).await?;
+    // Whatever the window sends from now on is not kept.
+    let late = seat.handle.keep_ui_state("the rest of it".to_owned()).await;
+    assert!(late.is_err(), "{late:?}");
+    Ok(())
 }

@@ -40,6 +40,7 @@ fn a_body_that_cannot_be_read_is_in_its_dead_letter_and_in_no_record() {
         outbox: Vec::new(),
         last_ordinal: 0,
         standing: None,
+        focus: None,
     };
     let settings = Settings { max_attempts: 1, ..Settings::default() };
     let mut engine = Engine::new(settings, restored, keys_of(WorkstationId(Uuid::nil())), 7, now(0));
@@ -68,6 +69,7 @@ fn a_body_that_cannot_be_read_is_in_its_dead_letter_and_in_no_record() {
             content: hash::content_hash(&body),
             body,
             signatures: 0,
+            due_on: None,
         })
         .collect();
     let held = LeasedPartition { partition, epoch: Epoch(1), lease_ms: 60_000, after: Seq(5), more: false };

@@ -1,6 +1,13 @@
 //! Whole days of workstations, from seeds: crashes, outages, lost answers, full disks, corrections from upstream.
 
-use countersign_testkit::sim::{Day, run_day};
+#[path = "simulation/desk.rs"]
+mod desk;
+#[path = "simulation/refusals.rs"]
+mod refusals;
+#[path = "simulation/steps.rs"]
+mod steps;
+
+use countersign_testkit::sim::{Day, DayReport, run_day};
 
 fn day(seed: u64) -> Day {
     Day { seed, workstations: 3, exceptions: 300, partitions: 24 }
@@ -17,22 +24,26 @@ fn no_day_loses_doubles_or_reorders_anything() {
         Some(seed) => seed..seed + 1,
         None => 0..number("COUNTERSIGN_SEEDS").unwrap_or(15),
     };
-    let (mut duplicates, mut refused, mut crashes, mut signed) = (0, 0, 0, 0);
+    let mut all = DayReport::default();
     for seed in seeds.clone() {
         let report =
             run_day(&day(seed)).unwrap_or_else(|broken| panic!("{broken}; replay with COUNTERSIGN_SEED={seed}"));
-        duplicates += report.duplicates;
-        refused += report.refused;
-        crashes += report.crashes;
-        signed += report.signed;
+        all.duplicates += report.duplicates;
+        all.refused += report.refused;
+        all.crashes += report.crashes;
+        all.signed += report.signed;
+        all.withdrawn += report.withdrawn;
+        all.cancelled += report.cancelled;
+        all.focused += report.focused;
+        all.extended += report.extended;
+        all.returned += report.returned;
     }
-    println!(
-        "{} days: {signed} signed, {duplicates} duplicates absorbed, {refused} refused, {crashes} crashes",
-        seeds.end - seeds.start
-    );
+    println!("{} days: {all:?}", seeds.end - seeds.start);
     // Days on which nothing happens would prove nothing.
     if seeds.end - seeds.start > 10 {
-        assert!(duplicates > 0 && refused > 0 && crashes > 0 && signed > 0);
+        assert!(all.duplicates > 0 && all.refused > 0 && all.crashes > 0 && all.signed > 0, "{all:?}");
+        assert!(all.withdrawn > all.cancelled && all.cancelled > 0 && all.focused > 0 && all.extended > 0, "{all:?}");
+        assert!(all.returned > 0, "{all:?}");
     }
 }
 

@@ -8,7 +8,9 @@ mod listener;
 use std::path::Path;
 
 use certificates::{Authority, write};
+use chrono::{DateTime, Utc};
 use countersign_admin::Database;
+use countersign_backlog::inspect::{Outcome, inspect};
 use countersign_backlog::{PgBacklog, Target, Tls};
 use countersign_domain::id::WorkstationId;
 use countersign_engine::port::{Backlog as _, BacklogError, Failure, Hello, Problem};
@@ -268,5 +270,54 @@ async fn a_login_is_proved_by_a_certificate_where_the_server_asks_for_one() -> a
         file(&alice.client_key),
     );
     Database::from_url(&url)?.connect().await?.close().await?;
+    office.postgres.stop().await
+}
+
+/// What a reviewer is told before they rely on a connection.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn trying_a_connection_out_tells_how_the_server_proved_itself_and_until_when_it_can() -> anyhow::Result<()> {
+    let office = Office::open().await?;
+    let (ours, theirs) = (Authority::new("our authority")?, Authority::new("their authority")?);
+    let root_certificate = Some(ours.file(office.path(), "ca.pem")?);
+    let target = Target { root_certificate, ..target(office.postgres.port()) };
+    let rule = "hostssl all all all scram-sha-256";
+    let password = PASSWORD.into();
+    let tls = async |target: &Target, clock: fn() -> DateTime<Utc>| {
+        let findings = inspect(target, Some(&password), None, clock).await;
+        assert!(!format!("{findings:?}").contains(PASSWORD), "{findings:?}");
+        findings
+    };
+
+    for (server, words) in [
+        (ours.sign("server", &["other.example.com"])?, "is for other.example.com, not for localhost"),
+        (theirs.sign("server", &[HOST])?, "an authority that is not trusted"),
+        (ours.sign_expired(&[HOST])?, "expired on 2020-02-29"),
+    ] {
+        office.admit(rule, Some(server.of_server(None))).await?;
+        let findings = tls(&target, Utc::now).await;
+        let [name, port, proof, login, ..] = findings.as_slice() else { anyhow::bail!("{findings:?}") };
+        assert_eq!((name.outcome, port.outcome), (Outcome::Passed, Outcome::Passed), "{findings:?}");
+        assert_eq!((proof.outcome, login.outcome), (Outcome::Failed, Outcome::Skipped), "{findings:?}");
+        assert!(proof.message.contains(words), "{words}: {}", proof.message);
+        assert!(proof.remedy.as_deref().is_some_and(|remedy| remedy.contains("certificate")), "{proof:?}");
+    }
+
+    office.admit(rule, Some(ours.sign("server", &[HOST])?.of_server(None))).await?;
+    let findings = tls(&target, Utc::now).await;
+    assert_eq!(findings[2].outcome, Outcome::Passed, "{findings:?}");
+    assert!(findings[2].message.contains("TLS 1.3") && findings[2].message.contains(" until "), "{findings:?}");
+    assert_eq!(findings[3].outcome, Outcome::Passed, "{findings:?}");
+    // The certificates here are good until 4096; twenty days before that somebody has to hear of it.
+    let at_the_end = || DateTime::from_timestamp(67_088_390_400, 0).expect("a time in range");
+    let findings = tls(&target, at_the_end).await;
+    assert_eq!(findings[2].outcome, Outcome::Warned, "{findings:?}");
+    assert!(findings[2].remedy.as_deref().is_some_and(|remedy| remedy.contains("renew")), "{findings:?}");
+
+    office.run("SET password_encryption = md5; CREATE ROLE old LOGIN PASSWORD 'pw-canary'").await?;
+    office.admit("host all all all md5", Some(ours.sign("server", &[HOST])?.of_server(None))).await?;
+    let old = Target { user: "old".to_owned(), ..target };
+    let findings = tls(&old, Utc::now).await;
+    assert_eq!((findings[2].outcome, findings[3].outcome), (Outcome::Passed, Outcome::Failed), "{findings:?}");
+    assert!(findings[3].message.contains("as MD5"), "{findings:?}");
     office.postgres.stop().await
 }

@@ -6,13 +6,13 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
+use countersign_tests::display::Display;
+use countersign_tests::wait::until;
 use serde_json::{Value, json};
 use thirtyfour::prelude::*;
 use tokio::process::{Child, Command};
 
-use crate::display::Display;
 use crate::home::Home;
-use crate::wait::until;
 
 /// Names the application; without it the one that `cargo build` makes is driven.
 const APP: &str = "COUNTERSIGN_APP";
@@ -100,6 +100,39 @@ impl<'a> App<'a> {
         outcome.with_context(|| format!("{picture}; the application's log:\n{}", self.log()))
     }
 
+    pub(crate) fn window(&self) -> &WebDriver {
+        &self.window
+    }
+
+    /// The text of an element that is there.
+    pub(crate) async fn text(&self, css: &str) -> anyhow::Result<String> {
+        let found = self.ask("return document.querySelector(arguments[0])?.textContent ?? null", css).await?;
+        let text = found.and_then(|found| found.as_str().map(str::to_owned));
+        text.with_context(|| format!("there is no {css}"))
+    }
+
+    /// The whole numbers in these elements, together.
+    pub(crate) async fn sum(&self, css: &str) -> anyhow::Result<usize> {
+        let script = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)";
+        let texts: Vec<String> = serde_json::from_value(self.ask(script, css).await?.unwrap_or_default())?;
+        let number = |text: &String| text.parse::<usize>().with_context(|| format!("`{text}` in {css} is no number"));
+        texts.iter().map(number).sum()
+    }
+
+    pub(crate) async fn is_there(&self, css: &str) -> anyhow::Result<bool> {
+        let found = self.ask("return document.querySelector(arguments[0]) !== null || null", css).await?;
+        Ok(found.is_some())
+    }
+
+    /// Waits until there is no such element.
+    pub(crate) async fn without(&self, css: &str, within: Duration) -> anyhow::Result<()> {
+        until(&format!("{css} to go"), within, async || {
+            self.ask("return document.querySelector(arguments[0]) === null || null", css).await
+        })
+        .await
+        .map(drop)
+    }
+
     pub(crate) fn log(&self) -> String {
         self.home.log()
     }
@@ -138,11 +171,32 @@ impl<'a> App<'a> {
 
     /// Types into a field, in place of what is there, and ends with Enter.
     pub(crate) async fn enter(&self, test_id: &str, text: &str) -> anyhow::Result<()> {
+        self.fill(test_id, text).await?;
+        let field = self.window.find(By::Css(format!(r#"[data-testid="{test_id}"]"#))).await?;
+        field.send_keys(Key::Enter + "").await?;
+        Ok(())
+    }
+
+    /// Clicks the first element of this kind, once there is one.
+    pub(crate) async fn click_first(&self, css: &str, within: Duration) -> anyhow::Result<()> {
+        self.see(css, within).await?;
+        self.window.find(By::Css(css)).await?.click().await?;
+        Ok(())
+    }
+
+    /// By how many pixels the page is wider than the window.
+    pub(crate) async fn overflow(&self) -> anyhow::Result<u64> {
+        let script = "const page = document.scrollingElement; return Math.max(0, page.scrollWidth - page.clientWidth)";
+        let wide = self.ask(script, "").await?;
+        wide.and_then(|wide| wide.as_u64()).context("the page has no width")
+    }
+
+    /// Types into a field, in place of what is there.
+    pub(crate) async fn fill(&self, test_id: &str, text: &str) -> anyhow::Result<()> {
         let field = self.window.find(By::Css(format!(r#"[data-testid="{test_id}"]"#))).await?;
         // As a person does it: WebDriver's own way to clear a field goes unnoticed by the page.
         field.send_keys(Key::Control + "a").await?;
         field.send_keys(text).await?;
-        field.send_keys(Key::Enter + "").await?;
         Ok(())
     }
 

@@ -2,16 +2,32 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::Path;
 
-use anyhow::ensure;
-use countersign_admin::{Database, enqueue, migrate, reviewer};
+use anyhow::{Context as _, ensure};
+use chrono::{NaiveDate, TimeDelta, Utc};
+use countersign_admin::{Database, attach, enqueue, migrate, period, policy, reviewer};
+use countersign_domain::exception::Content;
+use countersign_domain::gate;
+use countersign_domain::policy::{ANY_CURRENCY, FourEyesRule, Policy};
 use countersign_testkit::enrolment;
 use countersign_testkit::postgres::TestDatabase;
 use sqlx::{Connection as _, PgConnection};
 
 const EXCEPTIONS: &str = include_str!("../../../demo/exceptions.jsonl");
+/// So many exceptions are a close.
+pub(crate) const CLOSE: usize = 500;
+/// In which currencies.
+const CLOSE_CURRENCIES: [&str; 3] = ["EUR", "GBP", "USD"];
+/// From here on a close needs two signatures.
+const SECOND_FROM: i64 = 1_000_000;
+const PICTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo/pictures/manifest.tsv");
 /// So many of each partition, so that a deck shows a bit of everything.
 const OF_EACH: usize = 2;
+
+fn day(text: &str) -> anyhow::Result<NaiveDate> {
+    text.parse().with_context(|| format!("{text} is no day"))
+}
 
 pub(crate) struct Backlog {
     database: TestDatabase,
@@ -20,12 +36,32 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
+    /// 500 exceptions in three currencies, and a policy by which the largest need a second signature.
+    pub(crate) async fn with_a_close() -> anyhow::Result<Self> {
+        let good: Vec<(&str, Content)> = EXCEPTIONS
+            .lines()
+            .filter_map(|line| gate::judge(line.as_bytes()).ok().map(|arrival| (line, arrival.content)))
+            .filter(|(_, content)| CLOSE_CURRENCIES.contains(&content.variance.currency.code()))
+            .collect();
+        // Reports are signed whole: they come first.
+        let (reports, others): (Vec<_>, Vec<_>) =
+            good.into_iter().partition(|(_, content)| content.group_key.is_some());
+        let mut each: Vec<Vec<&str>> = vec![Vec::new(); CLOSE_CURRENCIES.len()];
+        for (line, content) in &others {
+            let place = CLOSE_CURRENCIES.iter().position(|code| *code == content.variance.currency.code());
+            each[place.context("one of the three")?].push(line);
+        }
+        let turns = (0..others.len()).flat_map(|turn| each.iter().filter_map(move |lines| lines.get(turn).copied()));
+        let lines: Vec<&str> = reports.iter().map(|(line, _)| *line).chain(turns).take(CLOSE).collect();
+        let backlog = Self::with(&lines).await?;
+        let rule =
+            FourEyesRule { currency: ANY_CURRENCY.into(), kind: None, tier: None, at_or_above: SECOND_FROM.into() };
+        let policy = Policy { four_eyes: vec![rule], ..Policy::default() };
+        policy::set(&Database::from_url(&backlog.database.admin_url())?, &policy, "two from a million on").await?;
+        Ok(backlog)
+    }
+
     pub(crate) async fn with_demo_exceptions() -> anyhow::Result<Self> {
-        let database = TestDatabase::create().await?;
-        let (user, password) = database.login("dana").await?;
-        let admin = Database::from_url(&database.admin_url())?;
-        migrate::migrate(&admin).await?;
-        reviewer::add(&admin, &user, Some("Dana"), None).await?;
         let mut taken = BTreeMap::new();
         let mut few_of_each = |line: &&str| {
             let arrival: serde_json::Value = serde_json::from_str(line).expect("the demonstration's lines are JSON");
@@ -34,8 +70,31 @@ impl Backlog {
             *count <= OF_EACH
         };
         let lines: Vec<&str> = EXCEPTIONS.lines().filter(|line| few_of_each(line)).collect();
+        let backlog = Self::with(&lines).await?;
+        let (first, last) = (day("2026-10-01")?, day("2026-10-31")?);
+        let closes_at = Utc::now() + TimeDelta::hours(52);
+        let admin = Database::from_url(&backlog.database.admin_url())?;
+        period::add(&admin, "*", "2026-10", first, last, Some(closes_at)).await?;
+        Ok(backlog)
+    }
+
+    async fn with(lines: &[&str]) -> anyhow::Result<Self> {
+        let database = TestDatabase::create().await?;
+        let (user, password) = database.login("dana").await?;
+        let admin = Database::from_url(&database.admin_url())?;
+        migrate::migrate(&admin).await?;
+        reviewer::add(&admin, &user, Some("Dana"), None).await?;
         enqueue::enqueue_reader(&admin, lines.join("\n").as_bytes(), "demo/exceptions.jsonl").await?;
+        attach::attach(&admin, &attach::manifest(Path::new(PICTURES)).await?).await?;
         Ok(Self { database, user, password })
+    }
+
+    /// How many decisions took effect or will in their turn, and how many wait for a second signature.
+    pub(crate) async fn outcomes(&self) -> anyhow::Result<(usize, usize)> {
+        let awaiting =
+            self.count("SELECT count(*) FROM countersign.sign_off WHERE outcome = 'AWAITING_SECOND'").await?;
+        let all = self.count("SELECT count(*) FROM countersign.sign_off").await?;
+        Ok((usize::try_from(all - awaiting)?, usize::try_from(awaiting)?))
     }
 
     pub(crate) async fn addr(&self) -> anyhow::Result<SocketAddr> {

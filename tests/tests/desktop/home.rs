@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use countersign_testkit::proxy::CuttingProxy;
 
 use crate::backlog::Backlog;
+use crate::tour::Look;
 
 /// The directories of one workstation; they outlive the application.
 pub(crate) struct Home {
@@ -25,6 +26,21 @@ impl Home {
         std::fs::create_dir(directory.path().join("config"))?;
         std::fs::write(directory.path().join("config").join("profiles.toml"), profile)?;
         Ok(Self { directory, password: Some(backlog.password.clone()) })
+    }
+
+    /// The same, with settings.
+    pub(crate) fn with_settings(self, settings: &str) -> anyhow::Result<Self> {
+        std::fs::write(self.config_dir().join("config.toml"), settings)?;
+        Ok(self)
+    }
+
+    /// The same, where the window was left in this size and theme.
+    pub(crate) fn looking_like(self, look: Look) -> anyhow::Result<Self> {
+        let Look { theme, size: (width, height) } = look;
+        std::fs::create_dir_all(self.data_dir())?;
+        std::fs::write(self.data_dir().join("window.json"), format!(r#"{{"width": {width}, "height": {height}}}"#))?;
+        std::fs::write(self.config_dir().join("preferences.json"), format!(r#"{{"theme": "{theme}"}}"#))?;
+        Ok(self)
     }
 
     /// The same, where a person signs in.
