@@ -1,4 +1,4 @@
-//! The UI's types, generated from the Rust ones.
+//! What is generated from the Rust types: the UI's types, and the JSON Schema of an arrival.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,8 +14,11 @@ use crate::{cargo, steps};
 const GENERATED: &str = "ui/src/generated";
 /// Types are written by tests with this name, one for each.
 pub(crate) const EXPORTS: &str = "export_bindings";
+/// The schema is written, or compared, by a test of its own.
+const SCHEMA_TEST: &str = "schema::the_document_is_what_the_types_say";
+const WRITE_SCHEMA: &str = "COUNTERSIGN_WRITE_SCHEMA";
 
-/// Rewrites `ui/src/generated`; types that no longer exist go.
+/// Rewrites `ui/src/generated`, where types that no longer exist go, and `docs/arrival.schema.json`.
 pub(crate) fn run() -> anyhow::Result<ExitCode> {
     install::ensure(&[Set::Build])?;
     let mut command = cargo::cargo();
@@ -33,6 +36,10 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         eprintln!("   {GENERATED}/{name}");
     }
     eprintln!("{} types, {} changed", fresh.len(), changes.len());
+    let mut schema = cargo::cargo();
+    schema.args(["test", "--quiet", "--locked", "-p", "countersign-domain", "--lib", "--", "--exact", SCHEMA_TEST]);
+    // With the variable the test writes; without it, in every other run, it compares.
+    steps::succeed(schema.env(WRITE_SCHEMA, "1"))?;
     Ok(ExitCode::SUCCESS)
 }
 

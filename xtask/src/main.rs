@@ -35,7 +35,7 @@ enum Command {
     Test,
     /// Measure throughput and latency against a private, durable database
     Bench(bench::Arguments),
-    /// Write the UI's types from the Rust ones
+    /// Write the UI's types and the schema of an arrival from the Rust ones
     Codegen,
     /// Take pictures of every screen for docs/screens
     Screens,

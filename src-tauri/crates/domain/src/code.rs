@@ -37,6 +37,8 @@ pub enum Code {
     PoisonMessage,
     /// Closing took longer than it may; what is left is on disk.
     DrainTimeout,
+    /// The oldest undecided exception grows older over consecutive windows.
+    ConsumerLag,
     /// An item is neither queued, in work nor finished: a defect.
     LostTask,
 }
@@ -49,6 +51,7 @@ impl Code {
             Self::LeaseExpired => "LEASE_EXPIRED",
             Self::PoisonMessage => "POISON_MESSAGE",
             Self::DrainTimeout => "DRAIN_TIMEOUT",
+            Self::ConsumerLag => "CONSUMER_LAG",
             Self::LostTask => "LOST_TASK",
         }
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rust_decimal::Decimal;
 
+use crate::figure::taken;
 use crate::money::{Currency, parse_decimal, with_digits};
 use crate::review::reaches;
 use crate::scoring::Route;
@@ -96,8 +97,9 @@ fn limits_near(standing: &Standing, batch: Batch<'_>, pending: &[Used]) -> Vec<S
     let mut added: BTreeMap<(String, Currency), Decimal> = BTreeMap::new();
     for (subject, _) in batch.subjects.iter().zip(batch.foreseen).filter(|(_, foreseen)| foreseen.accepted()) {
         let (period, _) = standing.period_of(subject.entity, subject.business_date);
-        let sum = added.entry((period, subject.variance.currency)).or_default();
-        *sum = sum.saturating_add(subject.variance.amount.abs());
+        let taken = taken(subject.variance, subject.figure);
+        let sum = added.entry((period, taken.currency)).or_default();
+        *sum = sum.saturating_add(taken.amount.abs());
     }
     let mut messages = Vec::new();
     for ((period, currency), amount) in added {
@@ -203,6 +205,7 @@ mod tests {
             limits: vec![limit],
             used: vec![used("500")],
             periods: Vec::new(),
+            remediates: false,
         }
     }
 
@@ -216,6 +219,8 @@ mod tests {
             tier: RoutingTier::Standard,
             entity,
             variance: money(amount, "USD"),
+            figure: None,
+            lacks_amount: false,
             business_date: "2026-10-05".parse().expect("a date"),
             prepared_by: &[],
             signatures: 0,

@@ -1,11 +1,9 @@
 //! What arrives: one exception, with its content.
 
-use std::str::FromStr;
-
 use chrono::{DateTime, NaiveDate, Utc};
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+pub use crate::kind::Kind;
 use crate::money::Money;
 use crate::payload::Payload;
 
@@ -13,7 +11,7 @@ use crate::payload::Payload;
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name { $($(#[$variant_doc])* #[serde(rename = $text)] $variant),+ }
 
         impl $name {
@@ -26,7 +24,7 @@ macro_rules! names {
             }
         }
 
-        impl FromStr for $name {
+        impl std::str::FromStr for $name {
             type Err = String;
 
             fn from_str(text: &str) -> Result<Self, String> {
@@ -39,17 +37,7 @@ macro_rules! names {
     };
 }
 
-names! {
-    /// Where an exception comes from.
-    Kind {
-        /// A ledger line against a statement line.
-        ReconBreak = "recon_break",
-        /// A retailer's deduction against the agreement.
-        SalesClaim = "sales_claim",
-        /// An expense receipt read by OCR.
-        Receipt = "receipt",
-    }
-}
+pub(crate) use names;
 
 names! {
     /// What the matching engine said.
@@ -126,6 +114,7 @@ pub struct Content {
     pub ledger_entity: String,
     /// The other side.
     pub counterparty: String,
+    /// The variance.
     /// The variance.
     pub variance: Money,
     /// Everyone who prepared or edited it; at least one.

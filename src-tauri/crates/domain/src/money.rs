@@ -162,6 +162,49 @@ pub fn with_digits(mut amount: Decimal, currency: Currency) -> String {
     amount.to_string()
 }
 
+/// `a × b`, if that has at most [`AMOUNT_DIGITS`] significant digits; the decimal type would round what has more.
+pub fn exact_product(a: Decimal, b: Decimal) -> Option<Decimal> {
+    let (a, b) = (a.normalize(), b.normalize());
+    held(a.mantissa().checked_mul(b.mantissa())?, i64::from(a.scale()) + i64::from(b.scale()))
+}
+
+/// `a + b`, if that has at most [`AMOUNT_DIGITS`] significant digits.
+pub fn exact_sum(a: Decimal, b: Decimal) -> Option<Decimal> {
+    let (a, b) = (a.normalize(), b.normalize());
+    let scale = a.scale().max(b.scale());
+    let aligned = |value: Decimal| value.mantissa().checked_mul(10_i128.checked_pow(scale - value.scale())?);
+    held(aligned(a)?.checked_add(aligned(b)?)?, i64::from(scale))
+}
+
+/// `mantissa / 10^scale` without the zeros at its end, if it has few enough digits.
+fn held(mut mantissa: i128, mut scale: i64) -> Option<Decimal> {
+    if mantissa == 0 {
+        return Some(Decimal::ZERO);
+    }
+    while mantissa % 10 == 0 && scale > 0 {
+        mantissa /= 10;
+        scale -= 1;
+    }
+    let value = Decimal::try_from_i128_with_scale(mantissa, u32::try_from(scale).ok()?).ok()?;
+    Some(value).filter(is_held)
+}
+
+/// An exact amount, rounded half-up to the currency's minor units and written with all of them; `None` if that has too many digits.
+pub fn in_minor_units(exact: Decimal, currency: Currency) -> Option<Money> {
+    let places = u32::from(currency.minor_units());
+    let mut amount = round_half_up(exact, places);
+    amount.rescale(places);
+    if amount.is_zero() {
+        amount.set_sign_positive(true);
+    }
+    (amount.scale() == places && is_held(&amount)).then_some(Money { amount, currency })
+}
+
+fn is_held(value: &Decimal) -> bool {
+    const BEYOND: u128 = 10_u128.pow(28);
+    value.mantissa().unsigned_abs() < BEYOND
+}
+
 /// Reads a plain decimal: digits, an optional minus sign, an optional `.` with digits behind it. Exponents, signs of plus,
 /// grouping, NaN and infinity are refused, as is what cannot be held exactly. Minus zero is zero.
 pub fn parse_decimal(text: &str) -> Result<Decimal, MoneyError> {
@@ -205,6 +248,28 @@ mod tests {
         for text in ["9999999999999999999999999999", "-0.0000000000000000000000000001", "1234567890123456789012345.678"]
         {
             assert_eq!(parse_decimal(text).map(|d| d.to_string()), Ok(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_product_or_a_sum_is_exact_or_nothing() {
+        let read = |text: &str| parse_decimal(text).expect("a decimal");
+        let said = |result: Option<Decimal>| result.map(|value| value.to_string());
+        for (a, b, product, sum) in [
+            ("1234", "0.0175", Some("21.595"), Some("1234.0175")),
+            ("-3", "0.10", Some("-0.3"), Some("-2.9")),
+            ("0", "0.0000000000000000000000000001", Some("0"), Some("0.0000000000000000000000000001")),
+            // 14 digits times 14 digits that have 28, and one more.
+            ("99999999999999", "99999999999999", Some("9999999999999800000000000001"), Some("199999999999998")),
+            ("99999999999999", "999999999999999", None, Some("1099999999999998")),
+            ("9999999999999999999999999999", "1", Some("9999999999999999999999999999"), None),
+            ("9999999999999999999999999999", "0.1", Some("999999999999999999999999999.9"), None),
+            ("0.00000000000001", "0.000000000000001", None, Some("0.000000000000011")),
+            ("0.0000000000000000000000000001", "0.1", None, Some("0.1000000000000000000000000001")),
+            ("1000000000000000000000000000", "0.01", Some("10000000000000000000000000"), None),
+        ] {
+            assert_eq!(said(exact_product(read(a), read(b))).as_deref(), product, "{a} × {b}");
+            assert_eq!(said(exact_sum(read(a), read(b))).as_deref(), sum, "{a} + {b}");
         }
     }
 

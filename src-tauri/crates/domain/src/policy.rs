@@ -1,6 +1,7 @@
 //! The policy of an installation: one document for each version, each in force from when it was set.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use rust_decimal::Decimal;
 use serde::de::value::MapAccessDeserializer;
@@ -95,25 +96,28 @@ pub struct Policy {
     /// What the screen helps with.
     #[serde(default, deserialize_with = "by_name")]
     pub review: ReviewRules,
+    /// When somebody is told how badly receipts are read.
+    #[serde(default, deserialize_with = "by_name")]
+    pub capture: CaptureRules,
 }
 
 /// Reads an object. A list would do for a structure whose fields may all be absent, and says nothing of which is which.
-fn by_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ReviewRules, D::Error> {
-    struct ByName;
+fn by_name<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    struct ByName<T>(PhantomData<T>);
 
-    impl<'de> Visitor<'de> for ByName {
-        type Value = ReviewRules;
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for ByName<T> {
+        type Value = T;
 
         fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
             formatter.write_str("an object")
         }
 
-        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ReviewRules, A::Error> {
-            ReviewRules::deserialize(MapAccessDeserializer::new(map))
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(map))
         }
     }
 
-    deserializer.deserialize_map(ByName)
+    deserializer.deserialize_map(ByName(PhantomData))
 }
 
 /// An amount for a currency.
@@ -165,6 +169,20 @@ impl Default for ReviewRules {
     }
 }
 
+/// When somebody is told how badly receipts are read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CaptureRules {
+    /// When more than this part of a day's receipts drift, in percent.
+    pub alert_percent: u32,
+}
+
+impl Default for CaptureRules {
+    fn default() -> Self {
+        Self { alert_percent: 10 }
+    }
+}
+
 impl ReviewRules {
     fn check(&self) -> Result<(), PolicyError> {
         let wrong = |field: String, reason: String| Err(PolicyError { field, reason });
@@ -213,6 +231,7 @@ impl Default for Policy {
             attestation: "I have examined these exceptions and their evidence, and I decide as stated.".to_owned(),
             lease: LeaseLimits { longest_ms: 43_200_000 },
             review: ReviewRules::default(),
+            capture: CaptureRules::default(),
         }
     }
 }
@@ -241,6 +260,9 @@ impl Policy {
         }
         amount("scoring.escalate_above", self.scoring.escalate_above)?;
         amount("scoring.tolerance", self.scoring.tolerance)?;
+        if self.capture.alert_percent > 100 {
+            return wrong("capture.alert_percent".into(), "expected 0 to 100");
+        }
         if self.reason_codes.is_empty() || self.reason_codes.len() > REASONS {
             return wrong("reason_codes".into(), &format!("expected 1 to {REASONS} codes"));
         }

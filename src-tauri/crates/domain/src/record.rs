@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::hash;
 use crate::id::Digest;
+use crate::money::Money;
 use crate::seal::JsonArray;
 
 /// One record of the audit stream, by its fields. `countersign.audit_event` in the database holds them.
@@ -101,12 +102,17 @@ impl fmt::Debug for MacKey {
 }
 
 /// Everything that a sign-off's key stands for besides the exception, the content, the decision and the reviewer: SHA-256 of the
-/// JSON array of the exception's number, the reason, the comment and the instant of the decision in microseconds since 1970.
-/// `countersign.sign_off_payload` in the database computes the same.
-pub fn payload_hash(exception: i64, reason: Option<&str>, comment: Option<&str>, decided_at: i64) -> Digest {
-    let array =
-        JsonArray::default().number(Some(exception)).text(reason).text(comment).number(Some(decided_at)).finish();
-    hash::sha256(&array)
+/// JSON array of the exception's number, the reason, the comment and the instant of the decision in microseconds since 1970, and of
+/// the figure's amount and currency where there is a figure. `countersign.sign_off_payload` in the database computes the same.
+pub fn payload_hash(
+    exception: i64,
+    reason: Option<&str>,
+    comment: Option<&str>,
+    decided_at: i64,
+    figure: Option<Money>,
+) -> Digest {
+    let array = JsonArray::default().number(Some(exception)).text(reason).text(comment).number(Some(decided_at));
+    hash::sha256(&array.figure(figure).finish())
 }
 
 /// The bytes of a receipt that its seal covers: `countersign/receipt/1`, a line feed, and the document in the words of PostgreSQL.

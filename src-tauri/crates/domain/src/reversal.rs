@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use thiserror::Error;
 use uuid::Uuid;
 
-use crate::exception::Kind;
 use crate::gate::{self, Arrival, Rejection};
 use crate::hash;
+use crate::kind::Hashed;
 
 /// Why there is no reversal of a content.
 #[derive(Debug, Error)]
@@ -28,12 +28,14 @@ pub fn of(body: &str, by: &str, reason: &str, now: DateTime<Utc>) -> Result<Arri
     let key = hash::sha256(format!("countersign/reversal/1\n{}\n", original.idempotency_key).as_bytes()).to_string();
     let amount = (-original.variance.amount).to_string();
     let amount = if original.variance.amount.is_zero() { amount.trim_start_matches('-').to_owned() } else { amount };
-    let source_hash = match original.kind {
-        Kind::ReconBreak => {
-            hash::recon_break_source_hash(&key, &original.ledger_entity, &amount, original.match_decision.as_str())
-        }
-        Kind::SalesClaim | Kind::Receipt => hash::sha256(format!("{key}:{}", original.source_hash).as_bytes()),
-    };
+    let source_hash = original.kind.module().source_hash(&Hashed {
+        idempotency_key: &key,
+        ledger_entity: &original.ledger_entity,
+        variance_amount: &amount,
+        match_decision: original.match_decision.as_str(),
+    });
+    let source_hash =
+        source_hash.unwrap_or_else(|| hash::sha256(format!("{key}:{}", original.source_hash).as_bytes()).to_string());
     // A report that is signed and gone cannot hold its reversal back.
     document.remove("group_key");
     document.remove("business_date");
@@ -41,7 +43,7 @@ pub fn of(body: &str, by: &str, reason: &str, now: DateTime<Utc>) -> Result<Arri
     for (field, value) in [
         ("idempotency_key", json!(key)),
         ("variance_amount", json!(amount)),
-        ("source_hash", json!(source_hash.to_string())),
+        ("source_hash", json!(source_hash)),
         ("trace_id", json!(Uuid::new_v5(&original.trace_id, b"reversal"))),
         ("prepared_by", json!([by])),
         ("submitted_at", json!(now.to_rfc3339_opts(SecondsFormat::Secs, true))),

@@ -3,7 +3,11 @@
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::exception::{Content, MatchDecision, RoutingTier};
+use crate::exception::Content;
+
+mod rules;
+
+pub use rules::{Applied, Explanation, Finding, explain};
 
 /// The thresholds of one version of the policy: an input, never computed here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,21 +75,8 @@ pub struct Suggestion {
 
 /// Scores one exception. Rounding is half-up to the currency's minor units.
 pub fn score(content: &Content, thresholds: &Thresholds) -> Suggestion {
-    let money = content.variance;
-    let rounded = money.rounded().abs();
-    let limit = |amount: Decimal| format!("{} {}", amount.normalize(), money.currency);
-    let (route, reason) = if rounded.is_zero() {
-        (Route::AutoResolve, "The variance is zero.".to_owned())
-    } else if rounded > thresholds.escalate_above && content.routing_tier == RoutingTier::Standard {
-        (Route::Escalate, format!("The variance is over {} in the standard tier.", limit(thresholds.escalate_above)))
-    } else if content.match_decision == MatchDecision::Unmatched {
-        (Route::RouteReview, "The matching engine found no other side.".to_owned())
-    } else if content.routing_tier != RoutingTier::Standard {
-        (Route::RouteReview, format!("It came in the {} tier.", content.routing_tier.as_str()))
-    } else if rounded > thresholds.tolerance {
-        (Route::RouteReview, format!("The variance is over the tolerance of {}.", limit(thresholds.tolerance)))
-    } else {
-        (Route::AutoApprove, format!("The variance is within the tolerance of {}.", limit(thresholds.tolerance)))
-    };
-    Suggestion { route, reasons: vec![reason], policy_version: thresholds.version }
+    explain(content, thresholds).suggestion
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,7 @@ use sha2::Sha256;
 
 use crate::hash;
 use crate::id::{ContentHash, Digest, WorkstationId};
+use crate::money::Money;
 use crate::sign_off::Decision;
 
 /// A JSON array the way PostgreSQL's `json_build_array` writes it: elements separated by a comma and a space.
@@ -45,6 +46,15 @@ impl JsonArray {
         self
     }
 
+    /// Adds a figure's amount and currency, if there is one.
+    #[must_use]
+    pub fn figure(self, figure: Option<Money>) -> Self {
+        match figure {
+            Some(figure) => self.text(Some(&figure.text())).text(Some(figure.currency.code())),
+            None => self,
+        }
+    }
+
     /// The whole array.
     pub fn finish(self) -> Vec<u8> {
         (if self.0.is_empty() { "[]".to_owned() } else { self.0 + "]" }).into_bytes()
@@ -72,15 +82,19 @@ pub struct Statement<'a> {
     pub policy_version: u32,
     /// When, by the workstation's clock, in whole microseconds.
     pub decided_at: DateTime<Utc>,
+    /// The figure that the decision carries, where it carries one.
+    pub figure: Option<Money>,
 }
 
 impl Statement<'_> {
     /// The bytes that are signed: the JSON array of `countersign/decision/1`, the exception's key, the content hash in lower-case hex,
     /// the decision, the reason, the comment, the reviewer, the workstation, the policy's version, and the instant in microseconds
-    /// since 1970. `countersign.decision_statement` in the database computes the same.
+    /// since 1970. With a figure it begins with `countersign/decision/2`, and the figure's amount, with all of its currency's digits,
+    /// and currency follow at the end. `countersign.decision_statement` in the database computes the same.
     pub fn bytes(&self) -> Vec<u8> {
-        JsonArray::default()
-            .text(Some("countersign/decision/1"))
+        let version = if self.figure.is_some() { "countersign/decision/2" } else { "countersign/decision/1" };
+        let statement = JsonArray::default()
+            .text(Some(version))
             .text(Some(self.idempotency_key))
             .text(Some(&self.content.0.to_string()))
             .text(Some(self.decision.as_str()))
@@ -89,8 +103,8 @@ impl Statement<'_> {
             .text(Some(self.reviewer))
             .text(Some(&self.workstation.0.to_string()))
             .number(Some(self.policy_version.into()))
-            .number(Some(self.decided_at.timestamp_micros()))
-            .finish()
+            .number(Some(self.decided_at.timestamp_micros()));
+        statement.figure(self.figure).finish()
     }
 }
 
@@ -262,6 +276,7 @@ mod tests {
             workstation: WorkstationId(Uuid::from_u128(7)),
             policy_version: 3,
             decided_at: DateTime::from_timestamp(1_790_000_000, 5_000).expect("a good instant"),
+            figure: None,
         }
     }
 
@@ -281,6 +296,19 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_is_part_of_what_is_stated_with_all_of_its_digits() {
+        let figure = |amount, code: &str| Money::parse(amount, code.parse().expect("a currency")).ok();
+        for (figure, end) in [
+            (figure("21.6", "USD"), r#", 1790000000000005, "21.60", "USD"]"#),
+            (figure("22", "JPY"), r#", 1790000000000005, "22", "JPY"]"#),
+            (figure("-0.005", "BHD"), r#", 1790000000000005, "-0.005", "BHD"]"#),
+        ] {
+            let text = String::from_utf8(Statement { figure, ..statement() }.bytes()).expect("JSON is UTF-8");
+            assert!(text.starts_with(r#"["countersign/decision/2", "k\"1\n", "#) && text.ends_with(end), "{text}");
+        }
+    }
+
+    #[test]
     fn a_seal_covers_every_part_of_a_statement() {
         let sealed = keys().seal(&statement()).expect("enrolled");
         assert!(keys().public().verifies(&statement().bytes(), &sealed.signature));
@@ -294,6 +322,7 @@ mod tests {
             Statement { reviewer: "bob", ..statement() },
             Statement { workstation: WorkstationId(Uuid::from_u128(8)), ..statement() },
             Statement { policy_version: 4, ..statement() },
+            Statement { figure: Money::parse("1", "USD".parse().expect("a currency")).ok(), ..statement() },
             Statement { decided_at: now + chrono::Duration::microseconds(1), ..statement() },
         ] {
             assert!(!keys().public().verifies(&other.bytes(), &sealed.signature), "{other:?}");

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ContentHash, Epoch, ExceptionId, SignOffKey};
+use crate::money::Money;
 use crate::redact::Redacted;
 use crate::seal::Seal;
 
@@ -76,6 +77,9 @@ pub struct SignOff {
     pub decided_at: DateTime<Utc>,
     /// The policy it was decided under.
     pub policy_version: u32,
+    /// What an approval of a sales claim posts, or the amount that a receipt is released with instead of what was read.
+    #[serde(default)]
+    pub figure: Option<Money>,
     /// What proves it. Only a decision that an earlier release made has none until it is sent.
     pub seal: Option<Seal>,
 }
@@ -119,11 +123,13 @@ pub enum Outcome {
     NotEligible,
     /// The seal is not that of this workstation over this decision.
     Forged,
+    /// The figure is not the one that an approval of it carries.
+    FigureDiffers,
 }
 
 impl Outcome {
     /// Every outcome, for tables and tests.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Committed,
         Self::AwaitingSecond,
         Self::Held,
@@ -137,6 +143,7 @@ impl Outcome {
         Self::PeriodClosed,
         Self::NotEligible,
         Self::Forged,
+        Self::FigureDiffers,
     ];
 
     /// The name on the wire and in records.
@@ -155,6 +162,7 @@ impl Outcome {
             Self::PeriodClosed => "PERIOD_CLOSED",
             Self::NotEligible => "NOT_ELIGIBLE",
             Self::Forged => "FORGED",
+            Self::FigureDiffers => "FIGURE_DIFFERS",
         }
     }
 
@@ -181,6 +189,7 @@ impl Outcome {
             Self::AlreadyDecided => "decided before",
             Self::KeyReused => "signed otherwise",
             Self::Forged => "not as it was sealed",
+            Self::FigureDiffers => "with another figure",
             Self::Committed | Self::AwaitingSecond | Self::Held | Self::Duplicate => "accepted",
         }
     }
@@ -211,6 +220,9 @@ impl Outcome {
             Self::Forged => {
                 "The decision is not as this workstation sealed it. Nothing was signed; tell your supervisor, then look at it and decide again."
             }
+            Self::FigureDiffers => {
+                "It was approved with another figure than an approval of it carries. Nothing was signed; look at the figure and decide again."
+            }
         }
     }
 }
@@ -235,9 +247,34 @@ pub struct Answer {
     pub first_outcome: Option<Outcome>,
     /// The decision that stands instead, when somebody else's does.
     pub other: Option<OtherDecision>,
+    /// The figure that an approval carries, when the outcome is [`Outcome::FigureDiffers`]: what the claim comes to, or what the first
+    /// of two approved with. `None` then says that it carries none, or that what was read is no amount and none was entered.
+    #[serde(default)]
+    pub figure: Option<Money>,
     /// The content as it is now, when the outcome is [`Outcome::StaleVersion`]. It is not kept with the answer.
     #[serde(skip)]
     pub now: Option<CurrentContent>,
+}
+
+impl Answer {
+    /// An answer that says no more than its outcome.
+    pub fn plain(outcome: Outcome) -> Self {
+        Self { outcome, first_outcome: None, other: None, figure: None, now: None }
+    }
+
+    /// What it means and what to do next, with the figure where that is what differs.
+    pub fn explanation(&self) -> String {
+        let meaning = self.outcome.explanation();
+        match (self.outcome, self.figure) {
+            (Outcome::FigureDiffers, Some(figure)) => {
+                format!("{meaning} It carries {} {}.", figure.text(), figure.currency)
+            }
+            (Outcome::FigureDiffers, None) => format!(
+                "{meaning} It carries none, and what was read stands; where that is no amount, enter the amount of the receipt, over zero."
+            ),
+            _ => meaning.to_owned(),
+        }
+    }
 }
 
 /// The content of an exception that changed.
@@ -269,7 +306,18 @@ pub struct OtherDecision {
 
 #[cfg(test)]
 mod tests {
-    use super::Outcome;
+    use super::{Answer, Outcome};
+    use crate::money::Money;
+
+    #[test]
+    fn a_figure_that_differs_is_said_beside_the_one_that_stands() {
+        let money = |amount, code: &str| Money::parse(amount, code.parse().expect("a currency")).ok();
+        let differs = |figure| Answer { figure, ..Answer::plain(Outcome::FigureDiffers) }.explanation();
+        assert!(differs(money("21.6", "USD")).ends_with("decide again. It carries 21.60 USD."));
+        assert!(differs(None).contains("enter the amount of the receipt"));
+        assert_eq!(Answer::plain(Outcome::Held).explanation(), Outcome::Held.explanation());
+        assert!(Outcome::FigureDiffers.leaves_undecided() && !Outcome::FigureDiffers.accepted());
+    }
 
     #[test]
     fn what_is_with_somebody_else_may_have_been_handed_over_and_may_be_undecided() {

@@ -7,6 +7,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::exception::{Kind, RoutingTier};
+use crate::figure::taken;
 use crate::money::Money;
 use crate::person;
 use crate::policy::{ANY_CURRENCY, Policy};
@@ -32,7 +33,7 @@ pub struct Used {
     pub period: String,
     /// ISO 4217.
     pub currency: String,
-    /// The sum of the absolute variances.
+    /// The sum of what was taken: absolute variances, or figures where they are larger or of another currency.
     #[serde(with = "rust_decimal::serde::str")]
     pub approved: Decimal,
 }
@@ -90,6 +91,9 @@ pub struct Standing {
     pub used: Vec<Used>,
     /// The close calendar.
     pub periods: Vec<Period>,
+    /// Whether they may work on dead letters.
+    #[serde(default)]
+    pub remediates: bool,
 }
 
 /// What is decided about, as far as the rules look at it.
@@ -103,6 +107,10 @@ pub struct Subject<'a> {
     pub entity: &'a str,
     /// The variance.
     pub variance: Money,
+    /// What an approval weighs beside the variance: its figure, or what was read of a receipt.
+    pub figure: Option<Money>,
+    /// An approval has to carry an amount that is not there.
+    pub lacks_amount: bool,
     /// The day that says which period it belongs to.
     pub business_date: NaiveDate,
     /// Everyone who prepared it.
@@ -129,7 +137,6 @@ impl Standing {
         subject: &Subject<'_>,
         used: &mut HashMap<(String, String), Decimal>,
     ) -> Outcome {
-        let (currency, amount) = (subject.variance.currency.code(), subject.variance.amount.abs());
         if subject.prepared_by.iter().any(|person| self.names.contains(&person::folded(person))) {
             return Outcome::Preparer;
         }
@@ -140,7 +147,18 @@ impl Standing {
         if !(kind && tier && entity) {
             return Outcome::NotEligible;
         }
-        if self.limit(currency, |limit| limit.largest).is_some_and(|largest| amount > largest) {
+        let figure = subject.figure.filter(|_| decision == Decision::Approve);
+        let over = |money: Money| {
+            let largest = self.limit(money.currency.code(), |limit| limit.largest);
+            largest.is_some_and(|largest| money.amount.abs() > largest)
+        };
+        if over(subject.variance) {
+            return Outcome::OverLimit;
+        }
+        if decision == Decision::Approve && subject.lacks_amount {
+            return Outcome::FigureDiffers;
+        }
+        if figure.is_some_and(over) {
             return Outcome::OverLimit;
         }
         let (period, state) = self.period_of(subject.entity, subject.business_date);
@@ -148,6 +166,8 @@ impl Standing {
             return Outcome::PeriodClosed;
         }
         if decision == Decision::Approve {
+            let taken = taken(subject.variance, figure);
+            let (currency, amount) = (taken.currency.code(), taken.amount.abs());
             let spent = used.entry((period, currency.to_owned())).or_default();
             if self.limit(currency, |limit| limit.per_period).is_some_and(|most| *spent + amount > most)
                 && !amount.is_zero()
@@ -155,9 +175,9 @@ impl Standing {
                 return Outcome::OverLimit;
             }
             *spent += amount;
-            if subject.signatures == 0
-                && self.policy.needs_two(subject.kind, subject.tier, currency, subject.variance.amount)
-            {
+            let two =
+                |money: Money| self.policy.needs_two(subject.kind, subject.tier, money.currency.code(), money.amount);
+            if subject.signatures == 0 && (two(subject.variance) || figure.is_some_and(two)) {
                 return Outcome::AwaitingSecond;
             }
         }
@@ -204,6 +224,8 @@ mod tests {
             tier: RoutingTier::Standard,
             entity: "DE01",
             variance: money(amount, "USD"),
+            figure: None,
+            lacks_amount: false,
             business_date: day("2026-10-05"),
             prepared_by,
             signatures: 0,
@@ -236,6 +258,7 @@ mod tests {
             limits: vec![limit("USD", "80", "100.00"), limit("*", "1", "")],
             used: Vec::new(),
             periods: vec![period("*", "2026-10", PeriodState::Closing), period("FR01", "P10", PeriodState::Closed)],
+            remediates: false,
         }
     }
 
@@ -257,6 +280,39 @@ mod tests {
         assert_eq!(foreseen(|one| one.variance = money("-50", "USD")), Outcome::AwaitingSecond);
         let second = |one: &mut Subject<'_>| (one.variance, one.signatures) = (money("-50", "USD"), 1);
         assert_eq!(foreseen(second), Outcome::Committed);
+    }
+
+    #[test]
+    fn a_figure_counts_where_it_is_larger_or_of_another_currency_and_only_for_approvals() {
+        let with = |amount: &str, currency: &str| {
+            let figure = Some(money(amount, currency));
+            foreseen(|one| one.figure = figure)
+        };
+        assert_eq!(with("12.49", "USD"), Outcome::Committed);
+        assert_eq!(with("50", "USD"), Outcome::AwaitingSecond);
+        assert_eq!(with("-80.01", "USD"), Outcome::OverLimit);
+        assert_eq!(with("1", "EUR"), Outcome::Committed);
+        assert_eq!(with("1.01", "EUR"), Outcome::OverLimit);
+        let mut large = subject("12.50", &[]);
+        large.figure = Some(money("80.01", "USD"));
+        assert_eq!(standing().foresee(Decision::Reject, &[large], &[]), [Outcome::Committed]);
+        // The variance is what two have to sign from 50 on, whatever a figure in another currency says.
+        assert_eq!(
+            foreseen(|one| (one.variance, one.figure) = (money("50", "USD"), Some(money("1", "EUR")))),
+            Outcome::AwaitingSecond
+        );
+    }
+
+    #[test]
+    fn a_figure_takes_from_the_limit_of_its_own_currency() {
+        let mut subjects = ["40", "40", "40"].map(|amount| subject(amount, &[]));
+        subjects[0].figure = Some(money("45.01", "USD"));
+        subjects[1].figure = Some(money("0.99", "EUR"));
+        subjects[2].figure = Some(money("54.99", "USD"));
+        let approve = standing().foresee(Decision::Approve, &subjects, &[]);
+        assert_eq!(approve, [Outcome::Committed, Outcome::Committed, Outcome::AwaitingSecond]);
+        subjects[2].figure = Some(money("55", "USD"));
+        assert_eq!(standing().foresee(Decision::Approve, &subjects, &[])[2], Outcome::OverLimit);
     }
 
     #[test]
