@@ -7,7 +7,8 @@ use chrono::NaiveDate;
 use countersign_domain::exception::{Kind, RoutingTier};
 use countersign_domain::focus::{Focus, Seen};
 use countersign_domain::gate;
-use countersign_engine::port::{Backlog as _, Held, HeldCursor, LeaseReply, LeaseRequest, LeasedItem};
+use countersign_domain::id::ExceptionId;
+use countersign_engine::port::{Backlog as _, Held, HeldCursor, LeaseReply, LeaseRequest, LeasedItem, LeasedPartition};
 use rand::seq::IndexedRandom as _;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -40,12 +41,23 @@ fn holds(focus: &Focus, item: &LeasedItem) -> bool {
     })
 }
 
-/// Exceptions of every trait in a few partitions, some in groups.
-fn papers(random: &mut ChaCha8Rng) -> Vec<String> {
-    let partitions = ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"];
-    (0..300)
+/// What a focus lets through: of a group that has something inside, all.
+fn inside(focus: &Focus, everything: &LeaseReply) -> BTreeSet<ExceptionId> {
+    let group_of = |item: &LeasedItem| {
+        let group = gate::read_body(&item.body).expect("it passed its gates").group_key;
+        group.map(|group| (item.partition.clone(), group))
+    };
+    let groups: BTreeSet<_> = everything.items.iter().filter(|item| holds(focus, item)).filter_map(group_of).collect();
+    let wanted = |item: &&LeasedItem| holds(focus, item) || group_of(item).is_some_and(|group| groups.contains(&group));
+    everything.items.iter().filter(wanted).map(|item| item.id).collect()
+}
+
+/// Exceptions of every trait, some in groups.
+fn papers(random: &mut ChaCha8Rng, count: u64, partitions: u32) -> Vec<String> {
+    let partitions: Vec<String> = (0..partitions).map(|number| format!("p{number}")).collect();
+    (0..count)
         .map(|number| {
-            let partition = *partitions.choose(random).expect("there are some");
+            let partition = partitions.choose(random).expect("there are some");
             let group = random.random_ratio(1, 10).then_some("report");
             let paper = Paper {
                 entity: ["DE01", "FR01", "US01"].choose(random).expect("there are some"),
@@ -99,7 +111,7 @@ async fn exactly_what_is_inside_is_handed_out_and_nothing_else_is_claimed() -> a
     let office = Office::open().await?;
     let alice = office.seat("alice").await?;
     let mut random = ChaCha8Rng::seed_from_u64(4);
-    let bodies = papers(&mut random);
+    let bodies = papers(&mut random, 300, 8);
     office.installation.enqueue(&bodies).await?;
     let everything = lease(&alice, 1_000, &[], None).await?;
     assert_eq!(everything.items.len(), bodies.len());
@@ -107,15 +119,7 @@ async fn exactly_what_is_inside_is_handed_out_and_nothing_else_is_claimed() -> a
     let mut matched = 0;
     for _ in 0..60 {
         let focus = any_focus(&mut random);
-        let group_of = |item: &LeasedItem| {
-            let group = gate::read_body(&item.body).expect("it passed its gates").group_key;
-            group.map(|group| (item.partition.clone(), group))
-        };
-        let groups: BTreeSet<_> =
-            everything.items.iter().filter(|item| holds(&focus, item)).filter_map(group_of).collect();
-        let wanted =
-            |item: &&LeasedItem| holds(&focus, item) || group_of(item).is_some_and(|group| groups.contains(&group));
-        let expected: BTreeSet<_> = everything.items.iter().filter(wanted).map(|item| item.id).collect();
+        let expected = inside(&focus, &everything);
         let reply = lease(&alice, 1_000, &[], Some(&focus)).await?;
         let found: BTreeSet<_> = reply.items.iter().map(|item| item.id).collect();
         assert_eq!(found, expected, "{focus:?}");
@@ -131,6 +135,55 @@ async fn exactly_what_is_inside_is_handed_out_and_nothing_else_is_claimed() -> a
     }
     assert!(matched > 500, "the foci let something through");
     Ok(())
+}
+
+/// Among more partitions than a claim tries by rank: every way to what is inside finds all of it, also for somebody who has limits.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_inside_is_found_among_many_partitions() -> anyhow::Result<()> {
+    let office = Office::open().await?;
+    let alice = office.seat("alice").await?;
+    let mut random = ChaCha8Rng::seed_from_u64(19);
+    office.installation.enqueue(&papers(&mut random, 700, 250)).await?;
+    let mut matched = 0;
+    for limit in [None, Some("9000.00")] {
+        office.limit(&alice, "USD", limit, None).await?;
+        let everything = lease(&alice, 1_000, &[], None).await?;
+        give_back(&alice, &everything).await?;
+        let narrow = (0..20).map(|_| any_focus(&mut random)).collect::<Vec<_>>();
+        for focus in each_way().into_iter().chain(narrow) {
+            let (mut held, mut found) = (Vec::new(), BTreeSet::new());
+            let last = loop {
+                let reply = lease(&alice, 20, &held, Some(&focus)).await?;
+                let cursor = |one: &LeasedPartition| HeldCursor { partition: one.partition.clone(), after: one.after };
+                held = reply.partitions.iter().map(cursor).collect();
+                if reply.items.is_empty() {
+                    break reply;
+                }
+                found.extend(reply.items.iter().map(|item| item.id));
+            };
+            assert_eq!(found, inside(&focus, &everything), "limit {limit:?}, {focus:?}");
+            let keys: BTreeSet<_> =
+                everything.items.iter().filter(|item| found.contains(&item.id)).map(|item| &item.partition).collect();
+            assert_eq!(held.len(), keys.len(), "each was claimed for something: limit {limit:?}, {focus:?}");
+            matched += found.len();
+            give_back(&alice, &last).await?;
+        }
+    }
+    assert!(matched > 500, "the foci let something through");
+    Ok(())
+}
+
+/// One focus for each way, each on a small part.
+fn each_way() -> Vec<Focus> {
+    let day = |text: &str| text.parse::<NaiveDate>().ok();
+    let named = (0..25).map(|number| format!("Counterparty {number}")).collect();
+    vec![
+        Focus { counterparties: named, ..Focus::default() },
+        Focus { due_from: day("2026-11-01"), ..Focus::default() },
+        Focus { amount_from: Some(Decimal::from(19_000)), ..Focus::default() },
+        Focus { tiers: vec![RoutingTier::Escalated], currencies: vec!["EUR".into()], ..Focus::default() },
+        Focus { entities: vec!["FR01".into()], amount_to: Some(Decimal::from(900)), ..Focus::default() },
+    ]
 }
 
 /// A few at a time, from the cursors, until there is no more: all of it, once.
@@ -236,5 +289,34 @@ async fn a_focus_that_cannot_be_is_refused_in_words() -> anyhow::Result<()> {
         assert_eq!(answer.code().map(Cow::into_owned).as_deref(), Some("22023"), "{focus}: {answer}");
         assert!(answer.message().contains(words), "{focus}: {answer}");
     }
+    Ok(())
+}
+
+/// Between looking for what is held and handing it out, a lease may run out, and somebody may return the partition.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_returned_while_it_is_looked_at_is_claimed_anew_and_not_handed_out_as_held() -> anyhow::Result<()> {
+    let office = Office::open().await?;
+    let seat = office.seat("alice").await?;
+    office.take_in(&[Paper::new(1, "p", 100), Paper::new(2, "q", 100)]).await?;
+    let first = lease(&seat, 10, &[], None).await?;
+    let epochs = |reply: &LeaseReply| {
+        reply.partitions.iter().map(|one| (one.partition.0.clone(), one.epoch.0)).collect::<Vec<_>>()
+    };
+    assert_eq!(epochs(&first), [("p".to_owned(), 1), ("q".to_owned(), 1)]);
+    sqlx::raw_sql(
+        "ALTER FUNCTION countersign.hand_out RENAME TO hand_out_then;
+         CREATE FUNCTION countersign.hand_out(a text[], b bigint[], c integer, d integer, e boolean, f countersign.authority, g countersign.focus)
+         RETURNS TABLE (partition_key text, epoch bigint, lease_ms bigint, after_seq bigint, more boolean, exception_id bigint, seq bigint,
+                        version integer, content_hash bytea, body text, signatures integer, due_on date) LANGUAGE plpgsql AS $$
+         BEGIN
+             UPDATE countersign.partition p SET lease_until = NULL WHERE p.partition_key = 'p' AND p.epoch = 1;
+             RETURN QUERY SELECT * FROM countersign.hand_out_then(a, b, c, d, e, f, g);
+         END $$",
+    )
+    .execute(&office.installation.owner)
+    .await?;
+    let again = lease(&seat, 10, &[], None).await?;
+    assert_eq!(epochs(&again), [("q".to_owned(), 1), ("p".to_owned(), 2)]);
+    assert_eq!(again.items.len(), 2);
     Ok(())
 }
