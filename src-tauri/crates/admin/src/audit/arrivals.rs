@@ -32,7 +32,8 @@ const SQL: &str = "
                        WHERE a.event IN ('ARRIVED', 'CORRECTED') AND c.exception_id = a.exception_id AND c.content_hash = a.content_hash
                        LIMIT 1) AS c ON true
     LEFT JOIN LATERAL (SELECT coalesce((SELECT min(x.posted_at) FROM countersign.postings x WHERE x.exception_id = a.exception_id),
-                                       (SELECT min(x.routed_at) FROM countersign.routings x WHERE x.exception_id = a.exception_id)) AS at
+                                       (SELECT min(x.routed_at) FROM countersign.routings x WHERE x.exception_id = a.exception_id),
+                                       (SELECT min(x.opened_at) FROM countersign.disputes x WHERE x.exception_id = a.exception_id)) AS at
                        WHERE a.event IN ('SIGNED', 'EFFECT')) AS f ON true
     WHERE a.partition_key <> '' AND (a.event IN ('ARRIVED', 'CORRECTED', 'EFFECT')
           OR (a.event = 'SIGNED' AND a.outcome IN ('COMMITTED', 'AWAITING_SECOND', 'HELD')))

@@ -24,10 +24,15 @@ const SQL: &str = "
            p.effect_no, p.ledger_entity, p.currency, p.amount::text, p.period, r.effect_no, r.reason,
            s.sign_off_key, s.payload_hash, s.version, s.content_hash, s.reviewer, s.workstation, s.decision, s.reason, s.comment,
            s.decided_at, s.signed_at, s.outcome, s.partition_key, s.chain_seq, s.policy_version, s.in_force, s.enrolment, s.signature,
-           s.period, s.currency, s.amount::text, c.content_hash, c.body
+           s.period, s.currency, s.amount::text, c.content_hash, c.body,
+           s.figure_amount::text, s.figure_currency,
+           p.posted_at, p.basis, p.units::text, p.rate::text, p.agreement_version, p.claimed::text,
+           r.routed_at, r.routed_to, r.read_amount, r.read_currency, r.corrected_amount::text, r.corrected_currency,
+           d.effect_no, d.opened_at, d.currency, d.claimed::text, d.by_agreement::text, d.difference::text, d.agreement_version, d.reason, d.ledger_entity
     FROM countersign.exceptions e
     LEFT JOIN countersign.postings p ON p.exception_id = e.id
     LEFT JOIN countersign.routings r ON r.exception_id = e.id
+    LEFT JOIN countersign.disputes d ON d.exception_id = e.id
     LEFT JOIN countersign.sign_offs s ON s.exception_id = e.id
     LEFT JOIN countersign.exception_contents c ON c.exception_id = e.id AND c.version = s.version";
 const SINCE: &str = "WHERE e.id IN (SELECT f.exception_id FROM countersign.sign_offs f
@@ -56,6 +61,7 @@ pub(crate) struct Exception {
     pub(crate) reverses: Option<Original>,
     pub(crate) postings: Vec<Posting>,
     pub(crate) routings: Vec<Routing>,
+    pub(crate) disputes: Vec<Dispute>,
     pub(crate) sign_offs: Vec<SignOff>,
 }
 
@@ -74,11 +80,36 @@ pub(crate) struct Posting {
     pub(crate) currency: String,
     pub(crate) amount: String,
     pub(crate) period: Option<String>,
+    pub(crate) at: i64,
+    pub(crate) basis: String,
+    pub(crate) units: Option<String>,
+    pub(crate) rate: Option<String>,
+    pub(crate) agreement_version: Option<i32>,
+    pub(crate) claimed: Option<String>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Routing {
     pub(crate) effect_no: i64,
+    pub(crate) reason: Option<String>,
+    pub(crate) at: i64,
+    pub(crate) to: String,
+    /// Amount and currency, as they were read.
+    pub(crate) read: [Option<String>; 2],
+    /// Amount and currency, as they were entered instead.
+    pub(crate) corrected: [Option<String>; 2],
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Dispute {
+    pub(crate) effect_no: i64,
+    pub(crate) at: i64,
+    pub(crate) entity: String,
+    pub(crate) currency: String,
+    pub(crate) claimed: Option<String>,
+    pub(crate) by_agreement: Option<String>,
+    pub(crate) difference: Option<String>,
+    pub(crate) agreement_version: Option<i32>,
     pub(crate) reason: Option<String>,
 }
 
@@ -106,6 +137,8 @@ pub(crate) struct SignOff {
     pub(crate) period: Option<String>,
     pub(crate) currency: Option<String>,
     pub(crate) amount: Option<String>,
+    /// Amount and currency of its figure.
+    pub(crate) figure: Option<(String, String)>,
     /// The hash and the text of the version that it names.
     pub(crate) body: Option<(Vec<u8>, String)>,
 }
@@ -178,6 +211,7 @@ fn exception(row: &PgRow) -> Result<Exception, sqlx::Error> {
         reverses: reverses.map(|_| original.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_else(gone)),
         postings: Vec::new(),
         routings: Vec::new(),
+        disputes: Vec::new(),
         sign_offs: Vec::new(),
     })
 }
@@ -191,15 +225,44 @@ fn add(exception: &mut Exception, row: &PgRow) -> Result<(), sqlx::Error> {
             currency: row.try_get(17)?,
             amount: row.try_get(18)?,
             period: row.try_get(19)?,
+            at: row.try_get::<Micros, _>(47)?.0,
+            basis: row.try_get(48)?,
+            units: row.try_get(49)?,
+            rate: row.try_get(50)?,
+            agreement_version: row.try_get(51)?,
+            claimed: row.try_get(52)?,
         };
         if !exception.postings.contains(&posting) {
             exception.postings.push(posting);
         }
     }
     if let Some(effect_no) = row.try_get(20)? {
-        let routing = Routing { effect_no, reason: row.try_get(21)? };
+        let routing = Routing {
+            effect_no,
+            reason: row.try_get(21)?,
+            at: row.try_get::<Micros, _>(53)?.0,
+            to: row.try_get(54)?,
+            read: [row.try_get(55)?, row.try_get(56)?],
+            corrected: [row.try_get(57)?, row.try_get(58)?],
+        };
         if !exception.routings.contains(&routing) {
             exception.routings.push(routing);
+        }
+    }
+    if let Some(effect_no) = row.try_get(59)? {
+        let dispute = Dispute {
+            effect_no,
+            at: row.try_get::<Micros, _>(60)?.0,
+            currency: row.try_get(61)?,
+            claimed: row.try_get(62)?,
+            by_agreement: row.try_get(63)?,
+            difference: row.try_get(64)?,
+            agreement_version: row.try_get(65)?,
+            reason: row.try_get(66)?,
+            entity: row.try_get(67)?,
+        };
+        if !exception.disputes.contains(&dispute) {
+            exception.disputes.push(dispute);
         }
     }
     let Some(key) = row.try_get::<Option<Vec<u8>>, _>(22)? else { return Ok(()) };
@@ -229,6 +292,7 @@ fn add(exception: &mut Exception, row: &PgRow) -> Result<(), sqlx::Error> {
         period: row.try_get(40)?,
         currency: row.try_get(41)?,
         amount: row.try_get(42)?,
+        figure: row.try_get::<Option<String>, _>(45)?.zip(row.try_get(46)?),
         body: hash.zip(row.try_get(44)?),
     });
     Ok(())

@@ -3,7 +3,7 @@
 
 use super::decisions::Exception;
 use super::finding::Finding;
-use super::judge::{Signed, about, same_amount};
+use super::judge::{Signed, about, said, same_amount, weight};
 use super::people::common;
 use super::signatures::Signatures;
 use super::verify::State;
@@ -50,7 +50,8 @@ impl State {
             self.findings.add(Self::of(exception, what, "Exceptions before it were removed"));
         }
         let numbers = exception.postings.iter().map(|one| one.effect_no);
-        let numbers: Vec<i64> = numbers.chain(exception.routings.iter().map(|one| one.effect_no)).collect();
+        let numbers = numbers.chain(exception.routings.iter().map(|one| one.effect_no));
+        let numbers: Vec<i64> = numbers.chain(exception.disputes.iter().map(|one| one.effect_no)).collect();
         self.counts.effects += numbers.len() as u64;
         let Some(&number) = numbers.first() else {
             self.order.undecided.get_or_insert(exception.seq);
@@ -69,7 +70,7 @@ impl State {
     }
 
     fn state_of(&mut self, exception: &Exception, first: &[&Signed<'_>], deciding: &[&Signed<'_>]) {
-        let effects = exception.postings.len() + exception.routings.len();
+        let effects = exception.postings.len() + exception.routings.len() + exception.disputes.len();
         let mut wrong = |what: String, means| self.findings.add(Self::of(exception, what, means));
         let decided = exception.sign_offs.iter().filter(|row| row.decides()).count();
         match (exception.state.as_str(), decided) {
@@ -89,7 +90,9 @@ impl State {
         }
         match (exception.state.as_str(), effects) {
             ("RESOLVED", 1) | ("PENDING" | "APPROVED" | "REJECTED", 0) => {}
-            ("RESOLVED", 0) => wrong("it is resolved without an effect".into(), "A posting or a return was removed"),
+            ("RESOLVED", 0) => {
+                wrong("it is resolved without an effect".into(), "A posting, a return or a dispute was removed");
+            }
             (state, effects) => {
                 wrong(
                     format!("it is {state} and has {effects} effects"),
@@ -138,7 +141,11 @@ impl State {
             self.findings.add(about(exception, row, Finding::new(what, "It cannot be told how many had to sign")));
             return;
         };
-        let two = policy.needs_two(content.kind, content.routing_tier, &content.currency, deciding.amount);
+        let weight = weight(exception, content, deciding.weighed, &row.decision);
+        let two = policy.needs_two(content.kind, content.routing_tier, &content.currency, deciding.amount)
+            || weight.is_some_and(|(amount, currency)| {
+                policy.needs_two(content.kind, content.routing_tier, &currency, amount)
+            });
         if !in_force {
             let what = format!("the policy {version} that it names was not in force when it was signed");
             self.findings.add(about(
@@ -157,6 +164,13 @@ impl State {
             self.findings.add(about(exception, row, Finding::new(what, "A second person had to approve it")));
         }
         // The database compares the names of then and of now.
+        let other_figure = others
+            .clone()
+            .find(|other| other.figure != deciding.figure && !self.history.before_figures(other.row.signed_at));
+        if let Some(other) = other_figure.filter(|_| two) {
+            let what = format!("it carries {}, and the first approval {}", said(deciding.figure), said(other.figure));
+            self.findings.add(about(exception, row, Finding::new(what, "Both approvals are of one figure")));
+        }
         let same = others.find_map(|other| {
             let now = self.history.people.names(&other.row.reviewer, row.signed_at);
             common(&deciding.names, other.names.union(&now)).map(str::to_owned)
@@ -176,12 +190,10 @@ impl State {
             }
             return;
         };
-        if deciding.content.reverses.as_deref() != Some(&original.key)
-            || original.amount.as_deref().is_none_or(|amount| !same_amount(amount, -deciding.amount))
-        {
+        if deciding.content.reverses.as_deref() != Some(&original.key) || original.amount.is_none() {
             let finding = Finding::new(
-                "what it reverses has another key or amount, or no effect",
-                "A reversal has the opposite amount of an exception that was posted",
+                "what it reverses has another key, or was not posted",
+                "A reversal is of an exception that was posted",
             );
             self.findings.add(about(exception, deciding.row, finding));
         }
@@ -197,44 +209,6 @@ impl State {
                     Finding::new(what, "Nobody signs the reversal of their own decision"),
                 ));
             }
-        }
-    }
-
-    /// The effect is that of the decision.
-    fn effect(&mut self, exception: &Exception, deciding: &Signed<'_>) {
-        let row = deciding.row;
-        let mut wrong = |what: String, means| self.findings.add(about(exception, row, Finding::new(what, means)));
-        let (posted, routed) = (exception.postings.first(), exception.routings.first());
-        match (row.decision.as_str(), posted, routed) {
-            ("APPROVE", Some(posting), None) => {
-                if !same_amount(&posting.amount, deciding.amount) {
-                    let what = format!(
-                        "{} {} was posted, and {} was approved",
-                        posting.amount, posting.currency, deciding.amount
-                    );
-                    wrong(what, "The posting was changed after it was made");
-                } else if posting.currency != deciding.content.currency
-                    || posting.entity != deciding.content.ledger_entity
-                    || (row.place.is_some() && posting.period != row.period)
-                {
-                    let what = "it was posted to another entity, currency or period than was approved".to_owned();
-                    wrong(what, "The posting was changed after it was made");
-                }
-            }
-            ("REJECT", None, Some(routing)) => {
-                if routing.reason != row.reason {
-                    wrong(
-                        "it was returned for another reason than was signed".into(),
-                        "The return was changed after it was made",
-                    );
-                }
-            }
-            (_, None, None) => {}
-            ("REJECT", Some(_), _) => wrong("it was posted, and had been rejected".into(), "The posting was put in"),
-            _ => wrong("it was returned, and had been approved".into(), "The return was put in"),
-        }
-        if row.outcome == "COMMITTED" && posted.is_none() && routed.is_none() && exception.state != "RESOLVED" {
-            wrong("it took effect when it was signed, and there is no effect".into(), "The effect was removed");
         }
     }
 }

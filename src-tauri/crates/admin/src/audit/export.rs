@@ -45,10 +45,24 @@ pub struct Export {
 }
 
 /// Numbers that a spreadsheet may take for numbers; everything else is text.
-const NUMBERS: [&str; 8] =
-    ["amount", "effect_no", "policy_version", "chain_seq", "receipt", "exception_id", "key_id", "enrolment"];
+const NUMBERS: [&str; 11] = [
+    "amount",
+    "figure",
+    "posted",
+    "disputed",
+    "effect_no",
+    "policy_version",
+    "chain_seq",
+    "receipt",
+    "exception_id",
+    "key_id",
+    "enrolment",
+];
 
-const SIGN_OFF_COLUMNS: [&str; 24] = [
+/// Those that are decimals, and stay text in JSON.
+const AMOUNTS: [&str; 4] = ["amount", "figure", "posted", "disputed"];
+
+const SIGN_OFF_COLUMNS: [&str; 31] = [
     "idempotency_key",
     "ledger_entity",
     "counterparty",
@@ -73,6 +87,13 @@ const SIGN_OFF_COLUMNS: [&str; 24] = [
     "enrolment",
     "content_hash",
     "signature",
+    "figure",
+    "figure_currency",
+    "effect",
+    "posted",
+    "posted_basis",
+    "routed_to",
+    "disputed",
 ];
 const UTC: &str = "'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"'";
 /// The signed content says what was approved; an instant is text in UTC, whatever the session's time zone is.
@@ -81,13 +102,17 @@ fn sign_offs(period: bool) -> String {
         "SELECT e.idempotency_key, c.body::jsonb ->> 'ledger_entity', c.body::jsonb ->> 'counterparty', c.body::jsonb ->> 'kind', c.body::jsonb ->> 'currency',
                 c.body::jsonb ->> 'variance_amount', s.decision, s.reason, s.comment, s.reviewer, s.workstation::text, s.policy_version::text,
                 s.in_force::text, s.period, to_char(s.decided_at AT TIME ZONE 'UTC', {UTC}), to_char(s.signed_at AT TIME ZONE 'UTC', {UTC}),
-                s.outcome, coalesce(p.effect_no, r.effect_no)::text, e.partition_key, s.chain_seq::text, s.receipt_id::text, s.enrolment::text,
-                encode(s.content_hash, 'hex'), encode(s.signature, 'hex')
+                s.outcome, coalesce(p.effect_no, r.effect_no, d.effect_no)::text, e.partition_key, s.chain_seq::text, s.receipt_id::text, s.enrolment::text,
+                encode(s.content_hash, 'hex'), encode(s.signature, 'hex'),
+                s.figure_amount::text, s.figure_currency,
+                CASE WHEN p.exception_id IS NOT NULL THEN 'POSTING' WHEN r.exception_id IS NOT NULL THEN 'ROUTING' WHEN d.exception_id IS NOT NULL THEN 'DISPUTE' END,
+                p.amount::text, p.basis, r.routed_to, d.difference::text
          FROM countersign.sign_offs s
          JOIN countersign.exceptions e ON e.id = s.exception_id
          JOIN countersign.exception_contents c ON c.exception_id = s.exception_id AND c.version = s.version
          LEFT JOIN countersign.postings p ON p.exception_id = s.exception_id
          LEFT JOIN countersign.routings r ON r.exception_id = s.exception_id
+         LEFT JOIN countersign.disputes d ON d.exception_id = s.exception_id
          {} ORDER BY e.partition_key, e.seq",
         if period { "WHERE s.period = $1" } else { "" }
     )
@@ -185,7 +210,7 @@ fn json_row(row: &PgRow, columns: &[&str], out: &mut impl Write) -> Result<io::R
         let text: Option<&str> = row.try_get(index)?;
         let value = match text {
             Some(text) if *name == "detail" => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
-            Some(text) if *name != "amount" && (NUMBERS.contains(name) || *name == "policy_in_force") => {
+            Some(text) if !AMOUNTS.contains(name) && (NUMBERS.contains(name) || *name == "policy_in_force") => {
                 text.parse::<i64>().map_or_else(|_| text.into(), Value::from)
             }
             Some(text) => text.into(),

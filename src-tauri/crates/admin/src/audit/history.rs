@@ -62,6 +62,8 @@ pub(crate) struct History {
     pub(crate) rights: Rights,
     /// There is one in every database of this release.
     pub(crate) sealing: Vec<Sealing>,
+    /// When approvals of claims began to carry what they post, and each kind its own effect.
+    figures: Option<i64>,
     /// Logins that did something before sealing began: earlier releases left no record of some reviewers.
     early: BTreeSet<String>,
 }
@@ -76,6 +78,12 @@ struct EnrolledDetail {
 #[derive(Deserialize)]
 struct LoginDetail {
     login: String,
+}
+
+#[derive(Deserialize)]
+struct RemediatesDetail {
+    login: String,
+    remediates: bool,
 }
 
 #[derive(Deserialize)]
@@ -149,6 +157,10 @@ impl History {
                 let LoginDetail { login } = detail(record)?;
                 self.rights.disable(record.at, &login);
             }
+            "REVIEWER_REMEDIATES" => {
+                let RemediatesDetail { login, remediates } = detail(record)?;
+                self.rights.remediates(record.at, &login, remediates);
+            }
             "LIMIT_SET" => self.rights.limit(record.at, detail::<LimitDetail>(record)?),
             "POLICY_SET" => {
                 let PolicyDetail { version, document, comment } = detail(record)?;
@@ -163,6 +175,9 @@ impl History {
             "SEALING_BEGAN" => {
                 let SealingDetail { sign_offs, keys_sha256 } = detail(record)?;
                 self.sealing.push(Sealing { at: record.at, sign_offs, keys: keys_sha256 });
+            }
+            "FIGURES_BEGAN" => {
+                self.figures.get_or_insert(record.at);
             }
             "AUDIT_KEY_ROTATED" => {
                 let RotatedDetail { old } = detail(record)?;
@@ -179,6 +194,7 @@ impl History {
         // It was installed before there was such a part, which has its defaults since.
         if let Some(fields) = document.as_object_mut() {
             fields.remove("review");
+            fields.remove("capture");
         }
         let put = Put { at: i64::MIN, by: None, policy, document, comment: "as installed".to_owned() };
         self.policies.entry(1).or_insert(put);
@@ -195,6 +211,11 @@ impl History {
     /// When decisions began to be sealed. Without that record, all of them have to be.
     pub(crate) fn sealing_since(&self) -> i64 {
         self.sealing.first().map_or(i64::MIN, |sealing| sealing.at)
+    }
+
+    /// Whether something was signed, or took effect, before figures were. Without that record, everything is from after.
+    pub(crate) fn before_figures(&self, at: i64) -> bool {
+        self.figures.is_some_and(|since| at < since)
     }
 
     /// Whether a reviewer without a record may be from before there were such records.

@@ -2,8 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use countersign_domain::exception::{Kind, RoutingTier};
+use countersign_domain::figure;
+use countersign_domain::gate;
 use countersign_domain::id::{ContentHash, WorkstationId};
-use countersign_domain::money::parse_decimal;
+use countersign_domain::money::{Currency, Money, parse_decimal};
 use countersign_domain::seal::Statement;
 use countersign_domain::sign_off::Decision;
 use countersign_domain::{hash, record};
@@ -48,8 +50,29 @@ pub(crate) struct Signed<'a> {
     pub(crate) row: &'a SignOff,
     pub(crate) content: Content,
     pub(crate) amount: Decimal,
+    /// The figure that it carries.
+    pub(crate) figure: Option<Money>,
+    /// That, or what was read of a receipt without one.
+    pub(crate) weighed: Option<Money>,
     /// Every name of its reviewer when it was signed.
     pub(crate) names: Names,
+}
+
+/// What counts beside the variance of an approval: its figure or what was read of a receipt, or what a reversal takes back.
+pub(crate) fn weight(
+    exception: &Exception,
+    signed: &Content,
+    weighed: Option<Money>,
+    decision: &str,
+) -> Option<(Decimal, String)> {
+    if decision != Decision::Approve.as_str() {
+        return None;
+    }
+    let reversed = || {
+        let posted = exception.reverses.as_ref()?.amount.as_deref()?;
+        Some((parse_decimal(posted).ok()?, signed.currency.clone()))
+    };
+    weighed.map(|money| (money.amount, money.currency.to_string())).or_else(reversed)
 }
 
 pub(crate) fn about(exception: &Exception, sign_off: &SignOff, finding: Finding) -> Finding {
@@ -63,6 +86,17 @@ pub(crate) fn about(exception: &Exception, sign_off: &SignOff, finding: Finding)
 /// Whether two amounts are the same, however many zeros they are written with.
 pub(crate) fn same_amount(text: &str, amount: Decimal) -> bool {
     parse_decimal(text).is_ok_and(|parsed| parsed == amount)
+}
+
+/// A figure as it is stored: with all the digits of its currency.
+fn read_figure(amount: &str, currency: &str) -> Result<Money, ()> {
+    let currency: Currency = currency.parse().map_err(|_| ())?;
+    Money::parse(amount, currency).ok().filter(|money| money.text() == amount).ok_or(())
+}
+
+/// A figure in words.
+pub(crate) fn said(figure: Option<Money>) -> String {
+    figure.map_or_else(|| "no figure".to_owned(), |figure| format!("{} {}", figure.text(), figure.currency))
 }
 
 impl State {
@@ -88,11 +122,15 @@ impl State {
             ));
             return None;
         }
-        if record::payload_hash(exception.id, row.reason.as_deref(), row.comment.as_deref(), row.decided_at).0[..]
-            != row.payload[..]
-        {
+        let Ok(figure) = row.figure.as_ref().map(|(amount, currency)| read_figure(amount, currency)).transpose() else {
+            self.findings.add(wrong("its figure is none", "The figure was changed afterwards"));
+            return None;
+        };
+        let payload =
+            record::payload_hash(exception.id, row.reason.as_deref(), row.comment.as_deref(), row.decided_at, figure);
+        if payload.0[..] != row.payload[..] {
             self.findings.add(wrong(
-                "its reason, comment or instant is not the one that was signed",
+                "its reason, comment, instant or figure is not the one that was signed",
                 "The words of the decision were changed afterwards",
             ));
         }
@@ -106,7 +144,7 @@ impl State {
                 "One of these was changed afterwards",
             ));
         }
-        self.sealed(exception, row, content, decision, signatures).await;
+        self.sealed(exception, row, content, (decision, figure), signatures).await;
         let Ok(signed) = serde_json::from_str::<Content>(body) else {
             self.findings.add(wrong("the content that it signs does not read", "It cannot be told what was approved"));
             return None;
@@ -128,16 +166,30 @@ impl State {
             let what = format!("its reviewer is barred from it as {name}");
             self.findings.add(wrong(&what, "Nobody signs what they prepared, or what reverses their own decision"));
         }
+        let weighed = figure.or_else(|| self.read(row, &signed, body, decision));
         if row.place.is_some() {
-            if row.amount.as_deref().is_none_or(|text| !same_amount(text, amount))
-                || row.currency.as_deref() != Some(&signed.currency)
+            let weight = weight(exception, &signed, weighed, &row.decision);
+            let larger =
+                |(weight, currency): &(Decimal, String)| *currency != signed.currency || weight.abs() > amount.abs();
+            let (taken, currency) = weight.filter(larger).unwrap_or_else(|| (amount, signed.currency.clone()));
+            if row.amount.as_deref().is_none_or(|text| !same_amount(text, taken))
+                || row.currency.as_deref() != Some(currency.as_str())
             {
-                self.findings
-                    .add(wrong("its amount is not that of the content it signs", "The amount was changed afterwards"));
+                self.findings.add(wrong(
+                    "its amount is neither that of the content it signs nor that of its figure",
+                    "The amount was changed afterwards",
+                ));
             }
             self.rules(exception, row, &signed, amount);
+            if currency != signed.currency || taken != amount {
+                self.largest(exception, row, &currency, taken);
+            }
+            if let Some(why) = self.figure(row, &signed, body, figure, decision) {
+                self.findings
+                    .add(wrong(&why, "It was approved with a figure that does not follow from what was shown"));
+            }
         }
-        Some(Signed { row, content: signed, amount, names })
+        Some(Signed { row, content: signed, amount, figure, weighed, names })
     }
 
     /// What its reviewer might sign then, and the period.
@@ -168,12 +220,53 @@ impl State {
                 "It was signed against a supervisor's orders",
             );
         }
-        if let Some(most) = history.rights.over(login, at, &signed.currency, amount) {
-            wrong(
-                format!("its reviewer might sign no more than {most} {}, and it is {amount}", signed.currency),
-                "It was signed over a limit",
-            );
+        self.largest(exception, row, &signed.currency, amount);
+    }
+
+    fn largest(&mut self, exception: &Exception, row: &SignOff, currency: &str, amount: Decimal) {
+        if let Some(most) = self.history.rights.over(&row.reviewer, row.signed_at, currency, amount) {
+            let what = format!("its reviewer might sign no more than {most} {currency}, and it is {amount}");
+            self.findings.add(about(exception, row, Finding::new(what, "It was signed over a limit")));
         }
+    }
+
+    /// What was read of a receipt that is approved, where it is an amount; earlier releases did not weigh it.
+    fn read(&self, row: &SignOff, signed: &Content, body: &str, decision: Decision) -> Option<Money> {
+        let weighs = decision == Decision::Approve
+            && figure::may_be_corrected(signed.kind, signed.reverses.as_deref())
+            && !self.history.before_figures(row.signed_at);
+        if weighs { figure::outlook(&gate::read_body(body).ok()?).amount_read } else { None }
+    }
+
+    /// What is wrong with the figure that a decision carries.
+    fn figure(
+        &self,
+        row: &SignOff,
+        signed: &Content,
+        body: &str,
+        figure: Option<Money>,
+        decision: Decision,
+    ) -> Option<String> {
+        if self.history.before_figures(row.signed_at) {
+            return figure.map(|_| "it carries a figure, and was signed before there were any".to_owned());
+        }
+        let correctable = figure::may_be_corrected(signed.kind, signed.reverses.as_deref());
+        if decision == Decision::Approve && correctable {
+            let lacks = figure.is_none() && self.read(row, signed, body, decision).is_none();
+            return match figure {
+                None if lacks => Some("it carries no amount, and what was read is none".to_owned()),
+                Some(figure) if figure.amount <= Decimal::ZERO => Some("its amount is not over zero".to_owned()),
+                _ => None,
+            };
+        }
+        let expected = match (decision, signed.kind) {
+            (Decision::Approve, kind) if kind != Kind::ReconBreak => match gate::read_body(body) {
+                Ok(content) => figure::outlook(&content).figure,
+                Err(_) => return Some("what it signs does not read, so that nobody can tell what it posts".to_owned()),
+            },
+            _ => None,
+        };
+        (figure != expected).then(|| format!("it carries {}, and has to carry {}", said(figure), said(expected)))
     }
 
     /// The signature, by the key that a supervisor confirmed.
@@ -182,7 +275,7 @@ impl State {
         exception: &Exception,
         row: &SignOff,
         content: ContentHash,
-        decision: Decision,
+        (decision, figure): (Decision, Option<Money>),
         signatures: &mut Signatures,
     ) {
         let wrong = |what: &str, means: &'static str| about(exception, row, Finding::new(what, means));
@@ -234,6 +327,7 @@ impl State {
             workstation: WorkstationId(row.workstation),
             policy_version,
             decided_at,
+            figure,
         };
         let finding = wrong(
             "its signature is not that of its workstation over this decision",

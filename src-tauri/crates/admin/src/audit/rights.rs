@@ -17,6 +17,8 @@ pub(crate) struct Reviewer {
     pub(crate) kinds: Option<Vec<String>>,
     pub(crate) tiers: Option<Vec<String>>,
     pub(crate) entities: Option<Vec<String>>,
+    /// Whether they may work at the desk of dead letters.
+    pub(crate) remediates: bool,
 }
 
 /// What a supervisor set as a limit, as it is written.
@@ -29,12 +31,15 @@ pub(crate) struct Limit {
 impl Reviewer {
     /// In words, for comparing.
     pub(crate) fn text(&self) -> String {
-        let Self { active, display_name, also, kinds, tiers, entities } = self;
+        let Self { active, display_name, also, kinds, tiers, entities, remediates } = self;
         let all =
             |list: &Option<Vec<String>>| list.as_ref().map_or_else(|| "all".to_owned(), |list| format!("{list:?}"));
         let active = if *active { "active" } else { "disabled" };
         let (kinds, tiers, entities) = (all(kinds), all(tiers), all(entities));
-        format!("{active}, named {display_name:?}, also {also:?}, kinds {kinds}, tiers {tiers}, entities {entities}")
+        let desk = if *remediates { ", at the desk of dead letters" } else { "" };
+        format!(
+            "{active}, named {display_name:?}, also {also:?}, kinds {kinds}, tiers {tiers}, entities {entities}{desk}"
+        )
     }
 }
 
@@ -81,7 +86,8 @@ fn then<T>(changes: &[(i64, T)], at: i64) -> Option<&T> {
 impl Rights {
     pub(crate) fn set(&mut self, at: i64, detail: ReviewerDetail) {
         let changes = self.reviewers.entry(detail.login.clone()).or_default();
-        let before = changes.last().map(|(_, reviewer)| reviewer.display_name.clone());
+        let (before, remediates) =
+            changes.last().map(|(_, reviewer)| (reviewer.display_name.clone(), reviewer.remediates)).unzip();
         let reviewer = Reviewer {
             active: true,
             display_name: detail.display_name.or(before).unwrap_or(detail.login),
@@ -89,6 +95,7 @@ impl Rights {
             kinds: detail.kinds,
             tiers: detail.tiers,
             entities: detail.ledger_entities,
+            remediates: remediates.unwrap_or_default(),
         };
         changes.push((at, reviewer));
     }
@@ -97,6 +104,15 @@ impl Rights {
         let changes = self.reviewers.entry(login.to_owned()).or_default();
         let before = changes.last().map(|(_, reviewer)| reviewer.clone()).unwrap_or_default();
         changes.push((at, Reviewer { active: false, ..before }));
+    }
+
+    pub(crate) fn remediates(&mut self, at: i64, login: &str, remediates: bool) {
+        let changes = self.reviewers.entry(login.to_owned()).or_default();
+        // An earlier release left no record of some reviewers.
+        let before = changes.last().map(|(_, reviewer)| reviewer.clone());
+        let before =
+            before.unwrap_or_else(|| Reviewer { active: true, display_name: login.to_owned(), ..Reviewer::default() });
+        changes.push((at, Reviewer { remediates, ..before }));
     }
 
     pub(crate) fn limit(&mut self, at: i64, detail: LimitDetail) {

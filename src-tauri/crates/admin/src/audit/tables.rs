@@ -8,28 +8,20 @@ use sqlx::types::Uuid;
 
 use super::finding::{Finding, unreadable};
 use super::history::History;
+use super::letters;
 use super::rights::{Limit, Reviewer};
 use super::session::Join;
 use super::verify::Audit;
 use crate::AdminError;
 
 const PERIODS: &str = "SELECT p.ledger_entity, p.name, p.first_day::text, p.last_day::text, p.state FROM countersign.periods p ORDER BY 1, 2";
-const REVIEWERS: &str = "SELECT r.login, r.active, r.display_name, r.also, r.kinds, r.tiers, r.ledger_entities FROM countersign.reviewers r ORDER BY 1";
+const REVIEWERS: &str = "SELECT r.login, r.active, r.display_name, r.also, r.kinds, r.tiers, r.ledger_entities, r.remediates FROM countersign.reviewers r ORDER BY 1";
 const LIMITS: &str = "SELECT l.reviewer, l.currency, l.largest::text, l.per_period::text FROM countersign.reviewer_limits l ORDER BY 1, 2";
 const WORKSTATIONS: &str =
     "SELECT w.id, w.reviewer, w.revoked_at IS NOT NULL, w.revoked_because FROM countersign.workstations w ORDER BY 1";
 const KEYS: &str = "SELECT k.workstation, k.enrolment, k.public_key, coalesce(w.reviewer, '') FROM countersign.workstation_keys k
                     LEFT JOIN countersign.workstations w ON w.id = k.workstation WHERE k.confirmed_at IS NOT NULL ORDER BY 1, 2";
 /// Names of what is not as its record says, or has none, or of which a record says more.
-const DEAD_LETTERS: &str = "
-    WITH said AS (SELECT a.detail ->> 'dead_letter' AS id, a.detail ->> 'original_hash' AS hash, a.detail ->> 'origin' AS origin, a.outcome AS code,
-                         a.detail ->> 'reason' AS reason, a.detail ->> 'line' AS line
-                  FROM countersign.audit_events a WHERE a.partition_key = '' AND a.event = 'DEAD_LETTERED')
-    SELECT coalesce(d.id::text, s.id, '?') FROM countersign.dead_letters d FULL JOIN said s ON s.id = d.id::text
-    WHERE (s.hash = encode(d.original_hash, 'hex') AND s.origin = d.origin AND s.code = d.code AND s.reason = d.reason
-           AND s.line IS NOT DISTINCT FROM d.line::text
-           AND (length(d.original) < d.original_size OR sha256(d.original) = d.original_hash)) IS NOT TRUE
-    ORDER BY 1 LIMIT 20";
 const RECEIPTS: &str = "
     WITH said AS (SELECT DISTINCT a.detail ->> 'receipt' AS id FROM countersign.audit_events a WHERE a.event = 'SIGNED' AND a.detail ? 'receipt')
     SELECT coalesce(r.id::text, s.id, '?') FROM countersign.receipts r FULL JOIN said s ON s.id = r.id::text
@@ -53,7 +45,8 @@ impl Audit<'_> {
         self.table("limit of", LIMITS, limit, &limits).await?;
         self.table("workstation", WORKSTATIONS, workstation, &workstations).await?;
         self.table("key of the workstation", KEYS, key, &keys).await?;
-        self.named(DEAD_LETTERS, "dead letter").await?;
+        self.named(letters::RECORDED, "dead letter").await?;
+        self.named(letters::LIVES, "life of the dead letter").await?;
         if whole {
             self.named(RECEIPTS, "receipt").await?;
         }
@@ -146,6 +139,7 @@ fn reviewer(row: &PgRow) -> Result<(String, String), sqlx::Error> {
         kinds: row.try_get(4)?,
         tiers: row.try_get(5)?,
         entities: row.try_get(6)?,
+        remediates: row.try_get(7)?,
     };
     Ok((row.try_get(0)?, reviewer.text()))
 }

@@ -42,17 +42,19 @@ const DECISIONS: Orphans = Orphans {
 };
 const EFFECTS: Orphans = Orphans {
     sql: "SELECT NULL, NULL::bigint, f.at, NULL, f.exception_id
-          FROM (SELECT exception_id, posted_at AS at FROM countersign.postings UNION ALL SELECT exception_id, routed_at FROM countersign.routings) AS f
+          FROM (SELECT exception_id, posted_at AS at FROM countersign.postings UNION ALL SELECT exception_id, routed_at FROM countersign.routings
+                UNION ALL SELECT exception_id, opened_at FROM countersign.disputes) AS f
           LEFT JOIN countersign.exceptions e ON e.id = f.exception_id
           GROUP BY f.at, f.exception_id, e.id HAVING e.id IS NULL OR count(*) > 1 ORDER BY f.at LIMIT 20",
     what: "there is an effect of an exception that is not there, or several equal ones",
-    means: "A posting or a return was put in",
+    means: "A posting, a return or a dispute was put in",
 };
 
 const NUMBERS: Orphans = Orphans {
     sql: "SELECT min(e.partition_key), NULL::bigint, max(f.at), NULL, max(f.exception_id)
           FROM (SELECT exception_id, effect_no, posted_at AS at FROM countersign.postings
-                UNION ALL SELECT exception_id, effect_no, routed_at FROM countersign.routings) AS f
+                UNION ALL SELECT exception_id, effect_no, routed_at FROM countersign.routings
+                UNION ALL SELECT exception_id, effect_no, opened_at FROM countersign.disputes) AS f
           LEFT JOIN countersign.exceptions e ON e.id = f.exception_id
           GROUP BY f.effect_no HAVING count(*) > 1 ORDER BY f.effect_no LIMIT 20",
     what: "its effect has the number of another",
@@ -113,8 +115,7 @@ impl Audit<'_> {
         if u64::try_from(sign_offs) != Ok(self.state.counts.sign_offs) {
             self.orphans(&DECISIONS).await?;
         }
-        let effects =
-            "SELECT (SELECT count(*) FROM countersign.postings) + (SELECT count(*) FROM countersign.routings)";
+        let effects = "SELECT (SELECT count(*) FROM countersign.postings) + (SELECT count(*) FROM countersign.routings) + (SELECT count(*) FROM countersign.disputes)";
         let effects = self.session.number(effects).await?;
         if u64::try_from(effects) != Ok(self.state.counts.effects) {
             self.orphans(&EFFECTS).await?;

@@ -158,6 +158,8 @@ pub async fn verify(database: &Database, what: &Verify) -> Result<Report, AdminE
     if from.is_none() {
         audit.decided().await?;
         audit.arrivals().await?;
+        audit.released().await?;
+        audit.claim_lines().await?;
     }
     audit.receipts(from).await?;
     audit.unsealed(from.is_none()).await?;
