@@ -99,7 +99,12 @@ fn shapes() -> Vec<Bad> {
     let replaced = |from: &str, to: &str| Arrival::new(500, "p").line().replacen(from, to, 1);
     let fifty_megabytes = with(500, |arrival| arrival["payload"]["memo"] = json!("x".repeat(50_000_000)));
     vec![
-        shape("no key", replaced("\"idempotency_key\"", "\"payload\""), "missing field `idempotency_key`"),
+        Bad {
+            what: "no key",
+            line: replaced("\"idempotency_key\"", "\"payload\"").into_bytes(),
+            field: Some("idempotency_key"),
+            words: "missing",
+        },
         shape("a bare NaN", replaced("\"variance_amount\":\"", "\"variance_amount\":NaN,\"x\":\""), "not JSON"),
         shape("a NUL byte", replaced("Counterparty ", "Counter\u{0}party "), "not JSON: control character"),
         shape("a byte that is no UTF-8", *b"{\"kind\":\"\xff\"}", "not UTF-8: the byte at position 10 is invalid"),

@@ -46,7 +46,9 @@ async fn migrating_twice_is_migrating_once_and_a_newer_schema_is_left_alone() ->
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_status_says_what_the_tables_hold() -> anyhow::Result<()> {
     let (installation, admin) = installed().await?;
-    admin.enqueue(&project().join("demo/exceptions.jsonl")).await?;
+    let file = project().join("demo/exceptions.jsonl");
+    installation.register_vendors(&std::fs::read_to_string(&file)?).await?;
+    admin.enqueue(&file).await?;
     let alice = installation.reviewer("alice").await?;
     let (backlog, workstation) = installation.workstation(&alice).await?;
     let mut items = lease(&backlog, workstation, 40).await?.items;
@@ -75,6 +77,7 @@ async fn the_status_says_what_the_tables_hold() -> anyhow::Result<()> {
         ("/sign_offs", "SELECT count(*) FROM countersign.sign_off"),
         ("/postings", "SELECT count(*) FROM countersign.posting"),
         ("/routings", "SELECT count(*) FROM countersign.routing"),
+        ("/disputes", "SELECT count(*) FROM countersign.dispute"),
         ("/dead_letters", "SELECT count(*) FROM countersign.dead_letter"),
         ("/reviewers", "SELECT count(*) FROM countersign.reviewer WHERE active"),
     ] {

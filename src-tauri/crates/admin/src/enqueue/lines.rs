@@ -40,11 +40,17 @@ pub(crate) struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
     number: u64,
+    bytes: u64,
 }
 
 impl<R: AsyncBufRead + Unpin> Lines<R> {
     pub(crate) fn new(reader: R) -> Self {
-        Self { reader, buffer: Vec::new(), number: 0 }
+        Self { reader, buffer: Vec::new(), number: 0, bytes: 0 }
+    }
+
+    /// How many bytes the lines so far had, without their ends.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// The next line; the last one may lack its end.
@@ -59,6 +65,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
             return Ok(None);
         };
         self.number += 1;
+        self.bytes += self.buffer.len() as u64;
         let number = self.number;
         if ended {
             if self.buffer.last() == Some(&b'\r') {
@@ -85,6 +92,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
             });
             ended = part.await?.unwrap_or(true);
         }
+        self.bytes += size - KEPT_BYTES.min(usize::try_from(size).unwrap_or(usize::MAX)) as u64;
         Ok(Line::TooLong { number, start: &self.buffer, size, hash: Digest(hash.finalize().into()) })
     }
 }

@@ -51,7 +51,7 @@ fn the_report_is_told_in_words() {
         describe(&report, "a\u{1b}b.jsonl"),
         "a<U+001B>b.jsonl: 10 lines read, 4 enqueued, 2 known already (1 of them with another content; the first one stands), \
          1 in conflict with what is decided or lies elsewhere, 2 refused by the gates, 1 blank.\n\
-         Dead letters: 2 new, 1 seen before. See `countersign-admin dead-letters list`.\n"
+         Dead letters: 2 new, 1 seen before. A supervisor or a reviewer with the right to the desk sees them under dead letters.\n"
     );
     assert_eq!(describe(&EnqueueReport::default(), "x"), "x: 0 lines read, 0 enqueued.\n");
 }
