@@ -1,22 +1,22 @@
 //! The command line, and what each command calls.
 
+mod dead_letters;
 mod dispatch;
+mod intake;
 mod operators;
 mod values;
 
 use std::env;
-use std::ffi::{OsStr, OsString};
-use std::io::{self, IsTerminal as _, Write as _};
+use std::ffi::OsStr;
+use std::io;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
 use countersign_admin::attach::{self, Attachment};
 use countersign_admin::audit::{AuditCommand, ReceiptCommand};
-use countersign_admin::enqueue::{self, EnqueueReport};
 use countersign_admin::status::Status;
 use countersign_admin::text::{shown, shown_json};
-use countersign_admin::{AdminError, Database, Needs, dead_letters, migrate, status};
+use countersign_admin::{AdminError, Database, Needs, migrate, status};
 use secrecy::SecretString;
 use serde::Serialize;
 use tokio::fs::File;
@@ -42,13 +42,8 @@ pub(crate) struct Arguments {
 enum Command {
     /// Bring the database to this release's schema
     Migrate,
-    /// Take in arrivals, one JSON document a line; it fails if no line is taken in or known, and some are refused
-    Enqueue {
-        /// The file, or - for standard input
-        file: OsString,
-        #[command(flatten)]
-        output: Output,
-    },
+    #[command(flatten)]
+    Intake(intake::Intake),
     /// Take in pictures of receipts, JPEG or PNG of at most 4 MB, under the names of their files
     #[command(group = clap::ArgGroup::new("pictures").required(true).multiple(true).args(["files", "manifest"]))]
     Attach {
@@ -73,27 +68,15 @@ enum Command {
     },
     #[command(flatten)]
     Supervise(operators::Supervise),
-    /// Look at arrivals that did not get in
+    /// See what did not get in, correct it, and send it in again or discard it
     #[command(subcommand)]
-    DeadLetters(DeadLettersCommand),
+    DeadLetters(dead_letters::DeadLettersCommand),
     /// Prove what happened
     #[command(subcommand)]
     Audit(AuditCommand),
     /// Look at the receipts of sign-off calls
     #[command(subcommand)]
     Receipt(ReceiptCommand),
-}
-
-#[derive(Debug, Subcommand)]
-enum DeadLettersCommand {
-    /// List them, the latest first
-    List {
-        /// How many
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-        limit: u32,
-        #[command(flatten)]
-        output: Output,
-    },
 }
 
 impl Command {
@@ -103,9 +86,11 @@ impl Command {
             Self::Migrate | Self::Audit(AuditCommand::ExportKeys { .. } | AuditCommand::RotateKey) => Needs::Owner,
             // They say it themselves.
             Self::Audit(_) | Self::Receipt(_) => Needs::Unsaid,
-            Self::Enqueue { .. } | Self::Attach { .. } => Needs::Producer,
+            Self::Intake(command) => command.needs(),
+            Self::Attach { .. } => Needs::Producer,
             Self::Status { recount: true, .. } => Needs::Supervisor,
-            Self::Status { .. } | Self::DeadLetters(_) => Needs::Reader,
+            Self::Status { .. } => Needs::Reader,
+            Self::DeadLetters(command) => command.needs(),
             Self::Supervise(command) => command.needs(),
         }
     }
@@ -140,18 +125,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<String, AdminError> {
         Command::Audit(command) => command.run(&database).await,
         Command::Receipt(command) => command.run(&database).await,
         Command::Migrate => Ok(migrate::describe(&migrate::migrate(&database).await?)),
-        Command::Enqueue { file, output } => {
-            let origin = if file == *"-" { "standard input".into() } else { file.to_string_lossy().into_owned() };
-            let reader = open(&file, &origin).await?;
-            let report = enqueue::enqueue_reader_with(&database, reader, &origin, progress()).await?;
-            let text = output.of(&report, || enqueue::describe(&report, &origin))?;
-            if !report.kept_out() {
-                return Ok(text);
-            }
-            // The error and the exit code stand, whether anybody reads this or not.
-            let _ = io::stdout().lock().write_all(text.as_bytes());
-            Err(AdminError::Request(format!("nothing of {} went in: every line was refused", shown(&origin))))
-        }
+        Command::Intake(command) => intake::run(&database, command).await,
         Command::Attach { files, page_size, manifest, output } => {
             let mut pictures = match manifest {
                 Some(path) => attach::manifest(&path).await?,
@@ -167,10 +141,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<String, AdminError> {
             output.of(&status, || status::describe(&status))
         }
         Command::Supervise(command) => dispatch::run(&database, command).await,
-        Command::DeadLetters(DeadLettersCommand::List { limit, output }) => {
-            let letters = dead_letters::list(&database, limit).await?;
-            output.of(&letters, || dead_letters::describe(&letters))
-        }
+        Command::DeadLetters(command) => command.run(&database).await,
     }
 }
 
@@ -184,18 +155,6 @@ async fn open(file: &OsStr, origin: &str) -> Result<Box<dyn AsyncBufRead + Unpin
         return Err(unreadable(io::ErrorKind::IsADirectory.into()));
     }
     Ok(Box::new(BufReader::with_capacity(READ_BYTES, opened)))
-}
-
-/// Says once a second how far it is, where somebody watches.
-fn progress() -> impl FnMut(&EnqueueReport) {
-    let watched = io::stderr().is_terminal();
-    let mut last = Instant::now();
-    move |report| {
-        if watched && last.elapsed() >= Duration::from_secs(1) {
-            eprintln!("{} lines", report.lines);
-            last = Instant::now();
-        }
-    }
 }
 
 fn new_password(login: &str) -> Result<SecretString, AdminError> {

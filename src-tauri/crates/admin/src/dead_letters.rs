@@ -1,98 +1,100 @@
-//! What did not get in.
+//! What did not get in, or could not be worked on, and what is done about it.
 
-use chrono::{DateTime, Utc};
+mod correct;
+mod desk;
+mod list;
+mod send;
+mod show;
+
+use countersign_engine::port::{LetterAnswer, LetterId};
 use serde::Serialize;
-use sqlx::postgres::PgRow;
-use sqlx::{FromRow, Row as _};
 
 use crate::text::{shown, table};
-use crate::{AdminError, Database};
 
-/// A dead letter, without its original.
+pub use correct::{Corrected, Correction, correct, edited};
+pub use desk::{Discarding, Supervisor};
+pub use list::{DeadLetter, Filter, describe, list};
+pub use send::{Progress, Sent, Which, rehearse, replay};
+pub use show::{Shown, describe_corrected, describe_one, show};
+
+/// What became of one letter, to be printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DeadLetter {
-    /// Its identifier.
+pub struct Answer {
+    /// Which.
     pub id: i64,
-    /// When it came first.
-    pub first_at: DateTime<Utc>,
-    /// When it came last.
-    pub last_at: DateTime<Utc>,
-    /// How often it came.
-    pub times: i32,
-    /// Where it came from the first time.
-    pub origin: String,
-    /// The line there.
-    pub line: Option<i64>,
-    /// The named code.
-    pub code: String,
-    /// The failure class.
-    pub class: String,
+    /// Such as `ENQUEUED` or `REFUSED`.
+    pub outcome: String,
+    /// Whether it goes in.
+    pub passes: bool,
     /// The field at fault.
     pub field: Option<String>,
-    /// What is wrong with it.
-    pub reason: String,
-    /// Its key, where it could be read.
-    pub idempotency_key: Option<String>,
-    /// How many bytes it has.
-    pub size: i64,
+    /// Why.
+    pub detail: Option<String>,
 }
 
-impl FromRow<'_, PgRow> for DeadLetter {
-    fn from_row(row: &PgRow) -> Result<Self, sqlx::Error> {
-        Ok(Self {
-            id: row.try_get("id")?,
-            first_at: row.try_get("first_at")?,
-            last_at: row.try_get("last_at")?,
-            times: row.try_get("times")?,
-            origin: row.try_get("origin")?,
-            line: row.try_get("line")?,
-            code: row.try_get("code")?,
-            class: row.try_get("class")?,
-            field: row.try_get("field")?,
-            reason: row.try_get("reason")?,
-            idempotency_key: row.try_get("idempotency_key")?,
-            size: row.try_get("original_size")?,
-        })
+impl From<&LetterAnswer> for Answer {
+    fn from(answer: &LetterAnswer) -> Self {
+        Self {
+            id: answer.id.0,
+            outcome: answer.outcome.clone(),
+            passes: answer.passes(),
+            field: answer.field.clone(),
+            detail: answer.detail.clone(),
+        }
     }
 }
 
-/// The latest dead letters, the newest first.
-pub async fn list(database: &Database, limit: u32) -> Result<Vec<DeadLetter>, AdminError> {
-    let mut connection = database.connect().await?;
-    sqlx::query_as(
-        "SELECT id, first_at, last_at, times, origin, line, code, class, field, reason, idempotency_key, original_size \
-         FROM countersign.dead_letters ORDER BY last_at DESC, id DESC LIMIT $1",
-    )
-    .bind(i64::from(limit))
-    .fetch_all(&mut connection)
-    .await
-    .map_err(database.refused("list dead letters"))
-}
-
-/// The list as a table.
-pub fn describe(letters: &[DeadLetter]) -> String {
-    if letters.is_empty() {
-        return "No dead letters.\n".to_owned();
+/// What became of each letter, as a table.
+pub fn describe_answers(answers: &[LetterAnswer]) -> String {
+    if answers.is_empty() {
+        return String::new();
     }
-    let head =
-        ["id", "first", "last", "times", "origin", "code", "bytes", "field", "reason"].map(str::to_owned).to_vec();
-    let rows = letters.iter().map(|letter| {
-        let origin = letter.line.map_or_else(|| letter.origin.clone(), |line| format!("{}:{line}", letter.origin));
+    let head = ["id", "what became of it", "field", "why"].map(str::to_owned).to_vec();
+    let rows = answers.iter().map(|answer| {
         vec![
-            letter.id.to_string(),
-            instant(letter.first_at),
-            instant(letter.last_at),
-            letter.times.to_string(),
-            shown(&origin),
-            shown(&letter.code),
-            letter.size.to_string(),
-            shown(letter.field.as_deref().unwrap_or("-")),
-            shown(&letter.reason),
+            answer.id.0.to_string(),
+            outcome_words(&answer.outcome).to_owned(),
+            shown(answer.field.as_deref().unwrap_or("-")),
+            why(answer),
         ]
     });
     table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
 }
 
-fn instant(at: DateTime<Utc>) -> String {
-    at.format("%Y-%m-%d %H:%M:%SZ").to_string()
+fn why(answer: &LetterAnswer) -> String {
+    match (answer.outcome.as_str(), &answer.detail) {
+        ("LATER", Some(seconds)) => format!("it goes on in {} s", shown(seconds)),
+        (_, detail) => shown(detail.as_deref().unwrap_or("-")),
+    }
+}
+
+/// An outcome in words.
+pub fn outcome_words(outcome: &str) -> &str {
+    match outcome {
+        "ENQUEUED" => "goes in as a new exception",
+        "CORRECTED" => "goes in as a correction of its exception",
+        "DUPLICATE" => "is in already",
+        "RELEASED" => "goes in, and needs no reviewer",
+        "REFUSED" => "stays: it passes no gate",
+        "CONFLICT" => "stays: it contradicts what is known",
+        "TAKEN" => "is yours",
+        "PUT_BACK" => "is open again",
+        "KEPT" => "is corrected",
+        "DISCARDING" => "waits for another supervisor to agree to discarding it",
+        "DISCARDED" => "is discarded",
+        "NOT_YOURS" => "untouched: it is not yours",
+        "LATER" => "untouched: too many within a minute",
+        "DONE" => "untouched: it is done",
+        other => other,
+    }
+}
+
+/// Whether what was asked for was done, by what the command asked for.
+pub fn went_well(answer: &LetterAnswer) -> bool {
+    answer.passes() || matches!(answer.outcome.as_str(), "TAKEN" | "PUT_BACK" | "KEPT" | "DISCARDING" | "DISCARDED")
+}
+
+/// Numbers as they are named in commands.
+pub fn ids(numbers: &[i64]) -> Vec<LetterId> {
+    numbers.iter().copied().map(LetterId).collect()
 }

@@ -2,10 +2,12 @@
 //! them directly.
 //!
 //! [`migrate`] and [`role`] take the owner of the database. Everything else goes through the database's functions and views, for a
-//! member of `countersign_supervisor`; `countersign_producer` is enough for [`enqueue`] and [`attach`], `countersign_auditor` for looking.
+//! member of `countersign_supervisor`; `countersign_producer` is enough for [`enqueue`], [`claim_lines`] and [`attach`], `countersign_auditor` for looking.
 
 pub mod attach;
 pub mod audit;
+pub mod capture;
+pub mod claim_lines;
 pub mod database;
 pub mod dead_letters;
 pub mod enqueue;
@@ -21,6 +23,7 @@ pub mod role;
 mod rows;
 pub mod status;
 pub mod text;
+pub mod vendor;
 pub mod workstation;
 
 pub use database::{Database, Needs};

@@ -1,5 +1,7 @@
 //! The policy in force, and those before it.
 
+mod explain;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -11,6 +13,8 @@ use serde_json::Value;
 use crate::rows::{head, instant, rows};
 use crate::text::{shown, shown_json, table};
 use crate::{AdminError, Database};
+
+pub use explain::{Explained, describe_explained, explain};
 
 /// One version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! Undoing what was approved: with a new exception of the opposite amount, which others sign.
 
 use chrono::{DateTime, Utc};
-use countersign_domain::money::with_digits;
+use countersign_domain::money::{parse_decimal, with_digits};
 use countersign_domain::reversal;
 use serde::{Deserialize, Serialize};
 
@@ -37,15 +37,25 @@ struct Original {
     decision: Option<String>,
     body: String,
     signers: Vec<String>,
+    posted: Option<String>,
     by: String,
     now: DateTime<Utc>,
 }
 
 const ORIGINAL: &str = "
     SELECT jsonb_build_object('state', e.state, 'decision', e.decision, 'body', c.body, 'by', session_user, 'now', clock_timestamp(),
+               'posted', (SELECT p.amount::text FROM countersign.postings p WHERE p.exception_id = e.id),
                'signers', (SELECT coalesce(jsonb_agg(DISTINCT s.reviewer), '[]') FROM countersign.sign_offs s WHERE s.exception_id = e.id))::text
     FROM countersign.exceptions e JOIN countersign.exception_contents c ON c.exception_id = e.id AND c.version = e.version
     WHERE e.idempotency_key = $1";
+
+#[derive(Deserialize)]
+struct Released {
+    to: String,
+}
+
+const RELEASED: &str =
+    "SELECT jsonb_build_object('to', r.routed_to)::text FROM countersign.releases r WHERE r.idempotency_key = $1";
 
 /// Asks for the reversal of an approved and resolved exception.
 pub async fn reverse(database: &Database, key: &str, reason: &str) -> Result<Reversed, AdminError> {
@@ -57,7 +67,14 @@ pub async fn reverse(database: &Database, key: &str, reason: &str) -> Result<Rev
     let found: Vec<Original> = rows(database, &mut connection, "look for the exception", ORIGINAL, &[key]).await?;
     let of = shown(key);
     let Some(original) = found.into_iter().next() else {
-        return Err(AdminError::Request(format!("there is no exception with the key {of}")));
+        let released: Vec<Released> = rows(database, &mut connection, "look for the release", RELEASED, &[key]).await?;
+        return Err(AdminError::Request(match released.first() {
+            Some(Released { to }) => format!(
+                "{of} was released to {} without a review: nothing was posted that could be reversed",
+                shown(to)
+            ),
+            None => format!("there is no exception with the key {of}"),
+        }));
     };
     match (original.state.as_str(), original.decision.as_deref()) {
         ("RESOLVED", Some("APPROVE")) => {}
@@ -75,10 +92,15 @@ pub async fn reverse(database: &Database, key: &str, reason: &str) -> Result<Rev
             )));
         }
     }
+    // What is taken back is what was posted: of a claim that is its accrual, and not its variance.
+    let posted = original.posted.as_deref().and_then(|amount| parse_decimal(amount).ok());
+    let Some(posted) = posted else {
+        return Err(AdminError::Request(format!("nothing was posted for {of} that could be reversed")));
+    };
     let arrival = reversal::of(&original.body, &original.by, reason, original.now)
         .map_err(|error| AdminError::Request(format!("{of} cannot be reversed: {error}")))?;
     let (outcome, exception, detail): (String, Option<i64>, Option<String>) =
-        sqlx::query_as("SELECT outcome, exception_id, detail FROM countersign.enqueue(ARRAY[$1])")
+        sqlx::query_as("SELECT outcome, exception_id, detail FROM countersign.enqueue(ARRAY[$1], false)")
             .bind(&arrival.body)
             .fetch_one(&mut connection)
             .await
@@ -94,7 +116,7 @@ pub async fn reverse(database: &Database, key: &str, reason: &str) -> Result<Rev
                 key: content.idempotency_key,
                 exception,
                 partition: content.partition_key,
-                amount: with_digits(content.variance.amount, content.variance.currency),
+                amount: with_digits(if posted.is_zero() { posted } else { -posted }, content.variance.currency),
                 currency: content.variance.currency.to_string(),
                 barred,
             })

@@ -148,6 +148,17 @@ pub async fn limit(
     Ok(())
 }
 
+/// Says whether a reviewer may work at the desk of dead letters. Whether that changes anything.
+pub async fn remediates(database: &Database, login: &str, on: bool) -> Result<bool, AdminError> {
+    let mut connection = database.connect().await?;
+    sqlx::query_scalar("SELECT countersign.reviewer_remediates($1, $2)")
+        .bind(login)
+        .bind(on)
+        .fetch_one(&mut connection)
+        .await
+        .map_err(database.refused("open or close the desk of dead letters"))
+}
+
 /// What is kept is read in the statement that sets the rest, so that nothing comes between.
 async fn call(
     database: &Database,

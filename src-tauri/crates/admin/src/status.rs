@@ -2,7 +2,10 @@
 
 mod sessions;
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
+use countersign_domain::exception::Kind;
 use serde::{Deserialize, Serialize};
 
 use crate::text::table;
@@ -20,7 +23,7 @@ pub struct Status {
     /// Exceptions by state.
     pub exceptions: ByState,
     /// Exceptions by kind.
-    pub kinds: ByKind,
+    pub kinds: BTreeMap<Kind, OfKind>,
     /// Pending exceptions by their age.
     pub pending_age: ByAge,
     /// When the oldest pending exception was submitted.
@@ -35,10 +38,12 @@ pub struct Status {
     pub partitions_leased: u64,
     /// Accepted sign-offs.
     pub sign_offs: u64,
-    /// Variances posted.
+    /// Variances and accruals posted.
     pub postings: u64,
-    /// Exceptions returned to their matching team.
+    /// Exceptions sent on: to policy validation, or back to where they came from.
     pub routings: u64,
+    /// Claims that are disputed.
+    pub disputes: u64,
     /// Different arrivals that did not get in.
     pub dead_letters: u64,
     /// Reviewers who may sign.
@@ -77,20 +82,9 @@ pub struct ByState {
     pub resolved: u64,
 }
 
-/// Exceptions by kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ByKind {
-    /// A ledger line against a statement line.
-    pub recon_break: Kind,
-    /// A retailer's deduction.
-    pub sales_claim: Kind,
-    /// An expense receipt.
-    pub receipt: Kind,
-}
-
 /// Exceptions of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kind {
+pub struct OfKind {
     /// All of them.
     pub total: u64,
     /// The undecided ones.
@@ -130,7 +124,7 @@ const COUNTS: &str = "
         SELECT jsonb_object_agg(k.name, jsonb_build_object(
                    'total', coalesce((SELECT sum(c.n) FROM counted c WHERE c.kind = k.name), 0),
                    'pending', coalesce((SELECT sum(c.n) FROM counted c WHERE c.kind = k.name AND c.state = 'PENDING'), 0))) AS counts
-        FROM unnest(ARRAY['recon_break', 'sales_claim', 'receipt']) AS k (name)
+        FROM unnest($1::text[]) AS k (name)
     ), age AS (
         SELECT jsonb_object_agg(b.name, coalesce((SELECT sum(c.n) FROM counted c WHERE c.age = b.n - 1), 0)) AS counts
         FROM unnest(ARRAY['0-30', '31-60', '61-90', '90+']) WITH ORDINALITY AS b (name, n)
@@ -146,6 +140,7 @@ const COUNTS: &str = "
         'sign_offs', (SELECT count(*) FROM countersign.sign_offs),
         'postings', (SELECT count(*) FROM countersign.postings),
         'routings', (SELECT count(*) FROM countersign.routings),
+        'disputes', (SELECT count(*) FROM countersign.disputes),
         'dead_letters', (SELECT count(*) FROM countersign.dead_letters),
         'reviewers', (SELECT count(*) FROM countersign.reviewers r WHERE r.active),
         'awaiting_second', (SELECT count(*) FROM countersign.exceptions e WHERE e.first_by IS NOT NULL),
@@ -157,8 +152,9 @@ const COUNTS: &str = "
 pub async fn status(database: &Database) -> Result<Status, AdminError> {
     const OPERATION: &str = "count";
     let mut connection = database.connect().await?;
+    let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
     let json: String =
-        sqlx::query_scalar(COUNTS).fetch_one(&mut connection).await.map_err(database.refused(OPERATION))?;
+        sqlx::query_scalar(COUNTS).bind(kinds).fetch_one(&mut connection).await.map_err(database.refused(OPERATION))?;
     let status: Status = serde_json::from_str(&json).map_err(|error| AdminError::Refused {
         operation: OPERATION,
         place: database.place().to_owned(),
@@ -181,22 +177,21 @@ pub async fn recount(database: &Database) -> Result<Recounted, AdminError> {
 /// The status in words.
 pub fn describe(status: &Status) -> String {
     let ByState { pending, approved, rejected, resolved } = status.exceptions;
-    let ByKind { recon_break, sales_claim, receipt } = status.kinds;
     let ByAge { to_30, to_60, to_90, over_90 } = status.pending_age;
     let oldest = status.oldest_pending.map_or_else(|| "nothing is pending".to_owned(), |at| at.to_rfc3339());
-    let kind = |kind: Kind| format!("{} pending of {}", kind.pending, kind.total);
+    let exceptions = format!("{pending} pending, {approved} approved, {rejected} rejected, {resolved} resolved");
+    let exceptions = std::iter::once(vec!["Exceptions".to_owned(), exceptions]);
+    let kinds = status.kinds.iter().map(|(kind, count)| {
+        vec![capitalized(kind.module().plural()), format!("{} pending of {}", count.pending, count.total)]
+    });
     let rows = [
-        ("Exceptions", format!("{pending} pending, {approved} approved, {rejected} rejected, {resolved} resolved")),
-        ("Reconciliation breaks", kind(recon_break)),
-        ("Sales claims", kind(sales_claim)),
-        ("Receipts", kind(receipt)),
         ("Pending by age", format!("{to_30} to 30 days, {to_60} to 60, {to_90} to 90, {over_90} older")),
         ("Oldest pending", oldest),
         ("Leased", format!("{} pending in {} partitions", status.leased, status.partitions_leased)),
         ("Ready", format!("{} partitions", status.partitions_ready)),
         ("Held", format!("{} decided behind an undecided one", status.held)),
         ("Sign-offs", status.sign_offs.to_string()),
-        ("Effects", format!("{} posted, {} returned to matching", status.postings, status.routings)),
+        ("Effects", format!("{} posted, {} sent on, {} disputed", status.postings, status.routings, status.disputes)),
         ("Dead letters", status.dead_letters.to_string()),
         ("Awaiting a second", format!("{} approved once", status.awaiting_second)),
         ("Reviewers", format!("{} active", status.reviewers)),
@@ -207,7 +202,12 @@ pub fn describe(status: &Status) -> String {
         let value = format!("{pending} pending; {differed} lines of the overview said something else before");
         vec!["Recounted".to_owned(), value]
     });
-    let lines: Vec<Vec<String>> =
-        rows.map(|(name, value)| vec![name.to_owned(), value]).into_iter().chain(recounted).collect();
+    let rows = rows.map(|(name, value)| vec![name.to_owned(), value]);
+    let lines: Vec<Vec<String>> = exceptions.chain(kinds).chain(rows).chain(recounted).collect();
     table(&lines) + &sessions::describe(&status.left_open)
+}
+
+fn capitalized(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

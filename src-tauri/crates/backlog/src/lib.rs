@@ -8,6 +8,7 @@
 pub mod certificates;
 pub mod connect;
 mod connections;
+pub mod desk;
 pub mod dial;
 pub mod failure;
 pub mod inspect;

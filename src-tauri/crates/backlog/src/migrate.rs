@@ -61,6 +61,10 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(16, "0016_focus"),
     migration!(17, "0017_reading"),
     migration!(18, "0018_access"),
+    migration!(19, "0019_focus_claim"),
+    migration!(20, "0020_effects"),
+    migration!(21, "0021_arrivals"),
+    migration!(22, "0022_dead_letters"),
 ];
 
 /// What remembers the migrations. Made here and not by one of them, because it is read before the first one ran; and made again

@@ -7,7 +7,8 @@ use countersign_domain::id::{PartitionKey, WorkstationId};
 use countersign_domain::seal::{Enrolment, PublicKey, Seal};
 use countersign_domain::sign_off::SignOff;
 use countersign_engine::port::{
-    Backlog, BacklogError, Failure, Held, Hello, LeaseReply, LeaseRequest, Problem, Renewed, SignOffReply, Welcome,
+    Backlog, BacklogError, Failure, GivenUp, Held, Hello, LeaseReply, LeaseRequest, Problem, Renewed, SignOffReply,
+    Welcome,
 };
 use secrecy::SecretString;
 use sqlx::Row as _;
@@ -176,8 +177,9 @@ impl Backlog for PgBacklog {
             return Err(BacklogError { operation: OPERATION, failure: Failure::Structural, message });
         }
         let query = sqlx::query(
-            "SELECT ordinal, outcome, first_outcome, version, decided_by, decision, decided_at, body, receipt::text AS receipt \
-             FROM countersign.sign_off($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+            "SELECT ordinal, outcome, first_outcome, version, decided_by, decision, decided_at, body, receipt::text AS receipt, \
+                    figure_amount, figure_currency \
+             FROM countersign.sign_off($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
         )
         .bind(workstation.0)
         .bind(sign_offs.iter().map(|item| &item.key.0.0[..]).collect::<Vec<_>>())
@@ -191,9 +193,31 @@ impl Backlog for PgBacklog {
         .bind(sign_offs.iter().map(|item| integer(item.policy_version)).collect::<Vec<_>>())
         .bind(seals.iter().map(|seal| integer(seal.enrolment)).collect::<Vec<_>>())
         .bind(seals.iter().map(|seal| &seal.signature[..]).collect::<Vec<_>>())
-        .bind(seals.iter().map(|seal| &seal.mac.0[..]).collect::<Vec<_>>());
+        .bind(seals.iter().map(|seal| &seal.mac.0[..]).collect::<Vec<_>>())
+        .bind(sign_offs.iter().map(|item| item.figure.map(|figure| figure.text())).collect::<Vec<_>>())
+        .bind(sign_offs.iter().map(|item| item.figure.map(|figure| figure.currency.code())).collect::<Vec<_>>());
         let rows = self.connections.rows(OPERATION, Step::Call, query).await?;
         reply::answers(&rows, sign_offs.len()).map_err(|error| self.malformed(OPERATION, &error))
+    }
+
+    async fn give_up(&self, workstation: WorkstationId, letters: &[GivenUp]) -> Result<(), BacklogError> {
+        const OPERATION: &str = "give up";
+        if letters.is_empty() {
+            return Ok(());
+        }
+        let query = sqlx::query("SELECT countersign.give_up($1, $2, $3, $4, $5, $6, $7, $8, $9)")
+            .bind(workstation.0)
+            .bind(letters.iter().map(|letter| letter.cause.as_str()).collect::<Vec<_>>())
+            .bind(letters.iter().map(|letter| letter.exception.0).collect::<Vec<_>>())
+            .bind(letters.iter().map(|letter| integer(letter.version)).collect::<Vec<_>>())
+            .bind(letters.iter().map(|letter| letter.key.map(|key| key.0.0.to_vec())).collect::<Vec<_>>())
+            .bind(letters.iter().map(|letter| letter.original.as_str()).collect::<Vec<_>>())
+            // What a scorer says as it falls over may be anything; the database takes every character but one.
+            .bind(letters.iter().map(|letter| letter.reason.replace('\0', "\u{fffd}")).collect::<Vec<_>>())
+            .bind(letters.iter().map(|letter| integer(letter.attempts)).collect::<Vec<_>>())
+            .bind(letters.iter().map(|letter| letter.at).collect::<Vec<_>>());
+        let rows = self.connections.rows(OPERATION, Step::Call, query).await?;
+        reply::given_up(&rows).map_err(|error| self.malformed(OPERATION, &error))
     }
 }
 

@@ -1,11 +1,11 @@
 //! What is looked up, over the schema's functions.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use countersign_domain::exception::{Kind, RoutingTier};
 use countersign_domain::id::{ExceptionId, WorkstationId};
 use countersign_domain::money::{Money, MoneyError};
 use countersign_engine::port::{
-    BacklogError, Close, CloseLine, History, Hour, Overview, OverviewLine, PastEvent, Picture, Reading,
+    BacklogError, CaptureDay, Close, CloseLine, History, Hour, Overview, OverviewLine, PastEvent, Picture, Reading,
 };
 use serde::Deserialize;
 use sqlx::postgres::PgRow;
@@ -32,6 +32,13 @@ impl Reading for PgBacklog {
         .bind(since);
         let rows = self.connections.rows(OPERATION, Step::Call, query).await?;
         close(&rows).map_err(|error| self.malformed(OPERATION, &error))
+    }
+
+    async fn capture(&self, workstation: WorkstationId) -> Result<Vec<CaptureDay>, BacklogError> {
+        const OPERATION: &str = "capture";
+        let query = sqlx::query("SELECT days::text AS days FROM countersign.capture($1)").bind(workstation.0);
+        let rows = self.connections.rows(OPERATION, Step::Call, query).await?;
+        capture(&rows).map_err(|error| self.malformed(OPERATION, &error))
     }
 
     async fn history(&self, workstation: WorkstationId, exception: ExceptionId) -> Result<History, BacklogError> {
@@ -94,6 +101,15 @@ struct Past {
 }
 
 #[derive(Deserialize)]
+struct Captured {
+    day: NaiveDate,
+    receipts: u32,
+    drifting: u32,
+    share: String,
+    alert: bool,
+}
+
+#[derive(Deserialize)]
 struct Record {
     at: DateTime<Utc>,
     event: String,
@@ -145,6 +161,12 @@ fn close(rows: &[PgRow]) -> Result<Close, Malformed> {
         lines: lines.into_iter().map(line).collect(),
         hours: hours.into_iter().map(hour).collect(),
     })
+}
+
+fn capture(rows: &[PgRow]) -> Result<Vec<CaptureDay>, Malformed> {
+    let days: Vec<Captured> = document("capture", get(only(rows)?, "days")?)?;
+    let day = |Captured { day, receipts, drifting, share, alert }| CaptureDay { day, receipts, drifting, share, alert };
+    Ok(days.into_iter().map(day).collect())
 }
 
 fn history(rows: &[PgRow]) -> Result<History, Malformed> {

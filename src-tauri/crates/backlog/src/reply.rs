@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use countersign_domain::hash;
 use countersign_domain::id::{ContentHash, Digest, Epoch, ExceptionId, PartitionKey, Seq};
+use countersign_domain::money::{Currency, Money};
 use countersign_domain::receipt::Receipt;
 use countersign_domain::seal::{Enrolment, PublicKey};
 use countersign_domain::sign_off::{Answer, CurrentContent, Decision, OtherDecision, Outcome};
@@ -74,6 +75,12 @@ pub(crate) fn released(rows: &[PgRow]) -> Result<(), Malformed> {
     let [row] = rows else { return Err(Malformed::Rows { expected: 1, found: rows.len() }) };
     let released: Option<i32> = row.try_get(0).map_err(Malformed::Column)?;
     released.map(|_| ()).ok_or(Malformed::TurnedAway)
+}
+
+pub(crate) fn given_up(rows: &[PgRow]) -> Result<(), Malformed> {
+    let [row] = rows else { return Err(Malformed::Rows { expected: 1, found: rows.len() }) };
+    let given_up: Option<bool> = row.try_get(0).map_err(Malformed::Column)?;
+    given_up.map(|_| ()).ok_or(Malformed::TurnedAway)
 }
 
 pub(crate) fn handed_over(rows: &[PgRow]) -> Result<Vec<PartitionKey>, Malformed> {
@@ -186,7 +193,15 @@ fn answer(row: &PgRow) -> Result<Answer, Malformed> {
         (Some(body), Some(version)) => u32::try_from(version).ok().map(|version| CurrentContent { version, body }),
         _ => None,
     };
+    let figure = match (get::<Option<&str>>(row, "figure_amount")?, get::<Option<&str>>(row, "figure_currency")?) {
+        (Some(amount), Some(currency)) => {
+            let read = currency.parse::<Currency>().and_then(|currency| Money::parse(amount, currency));
+            Some(read.map_err(|error| Malformed::Name(error.to_string()))?)
+        }
+        _ => None,
+    };
     Ok(Answer {
+        figure,
         now,
         outcome: get::<&str>(row, "outcome")?.parse().map_err(Malformed::Name)?,
         first_outcome: first.map(str::parse::<Outcome>).transpose().map_err(Malformed::Name)?,
@@ -215,7 +230,7 @@ mod tests {
     use super::*;
 
     fn with(outcome: Outcome) -> Answer {
-        Answer { outcome, first_outcome: None, other: None, now: None }
+        Answer::plain(outcome)
     }
 
     #[test]

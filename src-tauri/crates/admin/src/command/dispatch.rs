@@ -64,6 +64,12 @@ async fn reviewers(database: &Database, command: ReviewerCommand) -> Result<Stri
                 }
             })
         }
+        ReviewerCommand::DeadLetters { login, on, off: _ } => {
+            let changed = reviewer::remediates(database, &login, on).await?;
+            let (login, may) = (shown(&login), if on { "may" } else { "may not" });
+            let already = if changed { "" } else { ", as before" };
+            Ok(format!("{login} {may} work at the desk of dead letters{already}.\n"))
+        }
         ReviewerCommand::List { output } => {
             let reviewers = reviewer::list(database).await?;
             output.of(&reviewers, || reviewer::describe(&reviewers))
@@ -150,6 +156,10 @@ async fn policies(database: &Database, command: PolicyCommand) -> Result<String,
         PolicyCommand::History { output } => {
             let versions = policy::history(database).await?;
             output.of(&versions, || policy::describe_history(&versions))
+        }
+        PolicyCommand::Explain { exception, version, output } => {
+            let explained = policy::explain(database, &exception, version).await?;
+            output.of(&explained, || policy::describe_explained(&explained))
         }
         PolicyCommand::Set { file, comment, yes } => {
             let origin = if file == *"-" { "standard input".into() } else { file.to_string_lossy().into_owned() };

@@ -51,7 +51,9 @@ impl Supervise {
             Self::Role(RoleCommand::Grant { .. } | RoleCommand::Revoke { .. }) => Needs::Owner,
             Self::Role(RoleCommand::List { .. })
             | Self::Reviewer(ReviewerCommand::List { .. })
-            | Self::Policy(PolicyCommand::Show { .. } | PolicyCommand::History { .. })
+            | Self::Policy(
+                PolicyCommand::Show { .. } | PolicyCommand::History { .. } | PolicyCommand::Explain { .. },
+            )
             | Self::Period(PeriodCommand::List { .. })
             | Self::Workstation(WorkstationCommand::List { .. })
             | Self::Partition(PartitionCommand::List { .. }) => Needs::Reader,
@@ -96,6 +98,18 @@ pub(super) enum ReviewerCommand {
         /// No limits in this currency
         #[arg(long, conflicts_with_all = ["largest", "per_period"])]
         none: bool,
+    },
+    /// Say whether a reviewer may work at the desk of dead letters: correct them, send them in again, ask for them to be discarded
+    #[command(group = clap::ArgGroup::new("switch").required(true).args(["on", "off"]))]
+    DeadLetters {
+        /// The database login
+        login: String,
+        /// They may
+        #[arg(long)]
+        on: bool,
+        /// They may not
+        #[arg(long)]
+        off: bool,
     },
     /// List the reviewers, what they may sign, and their limits
     List {
@@ -190,6 +204,16 @@ pub(super) enum PolicyCommand {
     },
     /// List every version
     History {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Say why an exception got its suggestion: every rule, with what it looked at
+    Explain {
+        /// The exception's idempotency key, or its identifier
+        exception: String,
+        /// Under this version instead of the one in force
+        #[arg(long, value_name = "N")]
+        version: Option<u32>,
         #[command(flatten)]
         output: Output,
     },

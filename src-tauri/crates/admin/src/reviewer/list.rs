@@ -32,6 +32,8 @@ pub struct Reviewer {
     pub tiers: Option<Vec<String>>,
     /// The ledger entities.
     pub ledger_entities: Option<Vec<String>>,
+    /// Whether they may work at the desk of dead letters.
+    pub remediates: bool,
     /// Their limits.
     pub limits: Vec<Limit>,
 }
@@ -59,7 +61,7 @@ const REVIEWERS: &str = "
         'can_connect', EXISTS (SELECT FROM pg_roles p WHERE p.rolname = r.login AND p.rolcanlogin
                                AND pg_has_role(p.oid, 'countersign_reviewer', 'USAGE')),
         'last_seen', (SELECT max(w.last_seen) FROM countersign.workstations w WHERE w.reviewer = r.login),
-        'also', r.also, 'kinds', r.kinds, 'tiers', r.tiers, 'ledger_entities', r.ledger_entities,
+        'also', r.also, 'kinds', r.kinds, 'tiers', r.tiers, 'ledger_entities', r.ledger_entities, 'remediates', r.remediates,
         'limits', coalesce((SELECT jsonb_agg(jsonb_build_object('currency', l.currency, 'largest', l.largest::text, 'per_period', l.per_period::text)
                                              ORDER BY l.currency)
                             FROM countersign.reviewer_limits l WHERE l.reviewer = r.login), '[]'))::text
@@ -70,7 +72,8 @@ pub fn describe(reviewers: &[Reviewer]) -> String {
     if reviewers.is_empty() {
         return "No reviewers. Add one: `countersign-admin reviewer add LOGIN`.\n".to_owned();
     }
-    let columns = head(["login", "name", "state", "may sign", "limits", "also", "added", "by", "last seen"]);
+    let columns =
+        head(["login", "name", "state", "may sign", "limits", "dead letters", "also", "added", "by", "last seen"]);
     let lines = reviewers.iter().map(|reviewer| {
         let state = match (reviewer.active, reviewer.can_connect) {
             (true, true) => "active",
@@ -83,6 +86,7 @@ pub fn describe(reviewers: &[Reviewer]) -> String {
             state.to_owned(),
             scope(reviewer),
             limits(&reviewer.limits),
+            if reviewer.remediates { "yes" } else { "-" }.to_owned(),
             if reviewer.also.is_empty() { "-".to_owned() } else { shown(&reviewer.also.join(", ")) },
             reviewer.added_at.format("%Y-%m-%d").to_string(),
             shown(&reviewer.added_by),
