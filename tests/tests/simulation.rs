@@ -2,6 +2,8 @@
 
 #[path = "simulation/desk.rs"]
 mod desk;
+#[path = "simulation/pipeline.rs"]
+mod pipeline;
 #[path = "simulation/refusals.rs"]
 mod refusals;
 #[path = "simulation/steps.rs"]
@@ -37,6 +39,9 @@ fn no_day_loses_doubles_or_reorders_anything() {
         all.focused += report.focused;
         all.extended += report.extended;
         all.returned += report.returned;
+        all.retried += report.retried;
+        all.given_up += report.given_up;
+        all.redelivered += report.redelivered;
     }
     println!("{} days: {all:?}", seeds.end - seeds.start);
     // Days on which nothing happens would prove nothing.
@@ -44,6 +49,7 @@ fn no_day_loses_doubles_or_reorders_anything() {
         assert!(all.duplicates > 0 && all.refused > 0 && all.crashes > 0 && all.signed > 0, "{all:?}");
         assert!(all.withdrawn > all.cancelled && all.cancelled > 0 && all.focused > 0 && all.extended > 0, "{all:?}");
         assert!(all.returned > 0, "{all:?}");
+        assert!(all.retried > all.given_up && all.given_up > 0 && all.redelivered > 0, "{all:?}");
     }
 }
 

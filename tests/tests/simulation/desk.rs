@@ -1,14 +1,21 @@
 //! One workstation whose every call is answered at once, at a time that the test says.
 
-use std::collections::VecDeque;
+use std::cell::Cell;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use countersign_domain::hash;
 use countersign_domain::id::{BatchId, WorkstationId};
+use countersign_domain::scoring::Thresholds;
 use countersign_domain::settings::Settings;
 use countersign_domain::sign_off::Decision;
-use countersign_engine::port::{BacklogError, DeckItem, Failure, Journal as _, LeaseRequest, Welcome};
-use countersign_engine::{Command, CommandFailure, Effect, Engine, Event, Now, Reply, RequestId, Scored, deck_item};
+use countersign_engine::port::{
+    BacklogError, DeckItem, Failure, GivenUp, Journal as _, LeaseRequest, LeasedItem, Welcome,
+};
+use countersign_engine::{
+    Command, CommandFailure, Effect, Engine, Event, Now, Reply, RequestId, Scored, Trace, Unscored, deck_item,
+};
 use countersign_testkit::enrolment::{enrolled, keys_of, standing_of};
 use countersign_testkit::generate::Arrival;
 use countersign_testkit::sim::{Database, MemoryJournal};
@@ -16,6 +23,9 @@ use uuid::Uuid;
 
 const WORKSTATION: WorkstationId = WorkstationId(Uuid::from_u128(7));
 const REVIEWER: &str = "alice";
+
+/// Scores an exception, or never comes back.
+pub(crate) type Scorer = Box<dyn FnMut(&LeasedItem, &Thresholds) -> Option<Result<DeckItem, Unscored>>>;
 
 /// The workstation, its disk, its database and its clock.
 pub(crate) struct Desk {
@@ -27,6 +37,17 @@ pub(crate) struct Desk {
     pub(crate) renewals_ms: Vec<u32>,
     /// How many calls of decisions went out.
     pub(crate) sent: usize,
+    /// What the scoring pool makes of an exception; `None` never comes back.
+    pub(crate) scorer: Scorer,
+    /// Records of single exceptions, in their order.
+    pub(crate) traces: Vec<Trace>,
+    /// The database forgets how far it handed out what is held, once.
+    pub(crate) anew: bool,
+    /// How many lease calls went out.
+    pub(crate) leases: usize,
+    /// The time, for scorers to look at.
+    pub(crate) clock: Rc<Cell<u64>>,
+    settings: Settings,
     now_ms: u64,
     born_ms: u64,
     requests: u64,
@@ -36,14 +57,33 @@ pub(crate) struct Desk {
 impl Desk {
     /// Online, with an empty backlog.
     pub(crate) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// The same with other settings.
+    pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
         let journal = MemoryJournal::new(WORKSTATION);
+        let mut settings = Settings {
+            queue_maxsize: 40,
+            lease_prefetch: 20,
+            lease_timeout_ms: 120_000,
+            undo_window_ms: 0,
+            ..Settings::default()
+        };
+        change(&mut settings);
         let mut desk = Self {
-            engine: engine(&journal, 0),
+            engine: engine(&journal, &settings, 0),
             journal,
             database: Database::default(),
             online: true,
             renewals_ms: Vec::new(),
             sent: 0,
+            scorer: Box::new(|leased, thresholds| Some(deck_item(leased, thresholds))),
+            traces: Vec::new(),
+            anew: false,
+            leases: 0,
+            clock: Rc::default(),
+            settings,
             now_ms: 0,
             born_ms: 0,
             requests: 0,
@@ -71,13 +111,14 @@ impl Desk {
 
     pub(crate) fn wait(&mut self, by_ms: u64) {
         self.now_ms += by_ms;
+        self.clock.set(self.now_ms);
         self.run(Event::Tick);
     }
 
     /// Ends the program as a crash does, and starts it again.
     pub(crate) fn crash(&mut self) {
         self.born_ms = self.now_ms;
-        self.engine = engine(&self.journal, self.now_ms);
+        self.engine = engine(&self.journal, &self.settings, self.now_ms);
         self.run(Event::Tick);
     }
 
@@ -85,6 +126,11 @@ impl Desk {
         self.requests += 1;
         let request = RequestId(self.requests);
         self.run(Event::Command(request, command)).expect("every command is replied to")
+    }
+
+    /// Something comes back that was under way.
+    pub(crate) fn take(&mut self, event: Event) {
+        self.run(event);
     }
 
     pub(crate) fn deck(&self) -> Vec<DeckItem> {
@@ -130,6 +176,7 @@ impl Desk {
             comment: None,
             hash_total: hash::hash_total(items.iter().map(|item| (item.key.as_str(), item.content))),
             policy_version,
+            figures: BTreeMap::new(),
         };
         (batch, command)
     }
@@ -159,8 +206,27 @@ impl Desk {
         let (now_ms, database) = (self.now_ms, &mut self.database);
         let event = match effect {
             Effect::Score(items, thresholds) => {
-                let scored = items.into_iter().map(|leased| Scored { result: deck_item(&leased, &thresholds), leased });
-                Event::Scored(scored.collect())
+                let mut scored = Vec::new();
+                for leased in items {
+                    if let Some(result) = (self.scorer)(&leased, &thresholds) {
+                        scored.push(Scored { result, worker: 0, leased });
+                    }
+                }
+                Event::Scored(scored)
+            }
+            Effect::Trace(trace) => {
+                self.traces.push(trace);
+                return None;
+            }
+            Effect::GiveUp(at_most) => {
+                let letters = self.journal.untold(at_most).expect("reading a simulated disk never fails");
+                let told: Vec<_> = letters.iter().map(GivenUp::letter).collect();
+                if self.online || letters.is_empty() {
+                    self.database.give_up(&letters);
+                    Event::GaveUp(told, Ok(()))
+                } else {
+                    Event::GaveUp(told, Err(offline()))
+                }
             }
             Effect::Journal(token, write) => Event::Journaled(token, self.journal.write(&write)),
             Effect::Hello if self.online => Event::Welcomed(Ok(Welcome {
@@ -172,7 +238,11 @@ impl Desk {
                 standing: Box::new(standing_of(REVIEWER, wall(now_ms))),
             })),
             Effect::Hello => Event::Welcomed(Err(offline())),
-            Effect::Lease(request) => {
+            Effect::Lease(mut request) => {
+                self.leases += 1;
+                if std::mem::take(&mut self.anew) {
+                    request.held.clear();
+                }
                 let online = self.online;
                 Event::Leased(if online {
                     Ok(database.lease(now_ms, WORKSTATION, REVIEWER, &request))
@@ -210,16 +280,9 @@ impl Desk {
     }
 }
 
-fn engine(journal: &MemoryJournal, now_ms: u64) -> Engine {
-    let settings = Settings {
-        queue_maxsize: 40,
-        lease_prefetch: 20,
-        lease_timeout_ms: 120_000,
-        undo_window_ms: 0,
-        ..Settings::default()
-    };
+fn engine(journal: &MemoryJournal, settings: &Settings, now_ms: u64) -> Engine {
     let restored = journal.clone().restore().expect("reading a simulated disk never fails");
-    Engine::new(settings, restored, keys_of(WORKSTATION), 7, Now { mono_ms: 0, wall: wall(now_ms) })
+    Engine::new(settings.clone(), restored, keys_of(WORKSTATION), 7, Now { mono_ms: 0, wall: wall(now_ms) })
 }
 
 fn wall(now_ms: u64) -> DateTime<Utc> {

@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use countersign_domain::code::FailureClass;
+use countersign_domain::figure;
 use countersign_domain::gate;
 use countersign_domain::id::{ExceptionId, PartitionKey, SignOffKey};
 use countersign_domain::scoring::{self, Thresholds};
 
+use crate::machine::{Ids, Unscored};
 use crate::port::{DeckItem, Entry, LeasedItem, Stage};
 
 /// An exception in the deck.
@@ -17,13 +20,17 @@ pub struct Slot {
     pub since_ms: u64,
 }
 
-/// Reads and scores a leased exception: what happens in the scoring pool. `Err` says why it cannot be shown.
-pub fn deck_item(leased: &LeasedItem, thresholds: &Thresholds) -> Result<DeckItem, String> {
-    let content = gate::read_body(&leased.body).map_err(|rejection| match rejection.field {
-        Some(field) => format!("{field}: {}", rejection.reason),
-        None => rejection.reason,
+/// Reads and scores a leased exception: what happens in the scoring pool. One that cannot be read never can.
+pub fn deck_item(leased: &LeasedItem, thresholds: &Thresholds) -> Result<DeckItem, Unscored> {
+    let content = gate::read_body(&leased.body).map_err(|rejection| {
+        let reason = match rejection.field {
+            Some(field) => format!("{field}: {}", rejection.reason),
+            None => rejection.reason,
+        };
+        Unscored { class: FailureClass::Structural, reason, ids: Ids::read(&leased.body) }
     })?;
     let suggestion = scoring::score(&content, thresholds);
+    let outlook = figure::outlook(&content);
     Ok(DeckItem {
         id: leased.id,
         key: content.idempotency_key,
@@ -48,6 +55,7 @@ pub fn deck_item(leased: &LeasedItem, thresholds: &Thresholds) -> Result<DeckIte
         trace_id: content.trace_id,
         source_hash: content.source_hash,
         suggestion,
+        outlook,
         note: None,
     })
 }
@@ -126,6 +134,21 @@ impl Deck {
             self.next_place
         });
         self.slots.insert(place, Slot { item, since_ms });
+    }
+
+    /// Keeps a place for an item that is being scored: it comes where it was leased, whichever is scored first.
+    pub(crate) fn reserve(&mut self, id: ExceptionId) {
+        if !self.places.contains_key(&id) {
+            let place = self.new_place();
+            self.places.insert(id, place);
+        }
+    }
+
+    /// Gives up the place of an item that does not come.
+    pub(crate) fn unreserve(&mut self, id: ExceptionId) {
+        if self.get(id).is_none() {
+            self.places.remove(&id);
+        }
     }
 
     /// Takes an item out and remembers its place for [`Deck::put_back`].

@@ -2,25 +2,33 @@
 
 mod answers;
 mod commands;
+mod drain;
 mod enrolment;
 mod extending;
 mod focus;
+mod given_up;
+mod lag;
+mod leasing;
+mod lost;
+mod pump;
+mod scoring;
 mod sealing;
 mod shown;
 mod sign_offs;
+mod trace;
 mod types;
+mod writing;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use chrono::{DateTime, Utc};
-use countersign_domain::code::Code;
 use countersign_domain::focus::Focus;
 use countersign_domain::id::{ExceptionId, PartitionKey, SignOffKey, WorkstationId};
 use countersign_domain::receipt::Receipt;
 use countersign_domain::seal::Keys;
 use countersign_domain::settings::Settings;
 use countersign_domain::standing::Standing;
-use rand::{Rng, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use uuid::Uuid;
 
@@ -28,11 +36,14 @@ use crate::deck::Deck;
 use crate::leases::Leases;
 use crate::link::Link;
 use crate::outbox::Outbox;
-use crate::port::{
-    BacklogError, Entry, Failure, Held, JournalError, LeaseRequest, LeaseRow, Problem, Restored, Settled, Stage, Write,
-};
-use crate::{OUTBOX_BOUND, POLL_MS};
+use crate::port::{BacklogError, Entry, Failure, Held, JournalError, Problem, Restored, Settled, Write};
+use crate::scoring::Scoring;
+use given_up::Telling;
+use lag::Lag;
+use lost::{Tracked, Watch};
+use scoring::Behind;
 
+pub use trace::{Happened, Ids, Trace, Unscored};
 pub use types::{
     Command, CommandFailure, DrainState, Effect, Event, LinkState, Now, Record, Reply, RequestId, Scored, Token,
 };
@@ -66,6 +77,12 @@ enum Writing {
         too_late: usize,
     },
     Settle(Vec<Settled>),
+    /// Leases, and items of these partitions.
+    Leased(BTreeSet<PartitionKey>),
+    /// What the backlog is to be told of.
+    Letters(Write),
+    /// What it was told of.
+    Told,
     /// Decisions that are to be sent once it is durable that they may have been.
     Mark,
     Other,
@@ -105,12 +122,19 @@ pub struct Engine {
     deck: Deck,
     leases: Leases,
     outbox: Outbox,
-    /// Leased and not scored yet, with the attempts so far.
-    scoring: BTreeMap<ExceptionId, u32>,
-    scoring_partitions: HashMap<ExceptionId, PartitionKey>,
+    scoring: Scoring,
+    /// More waits than the scoring pool takes.
+    behind: Behind,
+    /// What leases brought and what is not brought to an end yet.
+    tracked: BTreeMap<ExceptionId, Tracked>,
+    watch: Watch,
+    lag: Lag,
+    telling: Telling,
+    /// Partitions of which the disk did not take an item: after a crash they are handed out from their beginning.
+    unsaved: BTreeSet<PartitionKey>,
     /// Exceptions this workstation cannot read; they are not taken again.
     unreadable: BTreeSet<ExceptionId>,
-    settled: HashMap<ExceptionId, u32>,
+    settled: HashMap<ExceptionId, (u32, Ids)>,
     settled_order: VecDeque<ExceptionId>,
     hello: bool,
     enrolling: bool,
@@ -154,12 +178,12 @@ pub struct Engine {
     journal_problem: Option<JournalError>,
     /// Answers that the disk did not take. (What else it did not take, the database tells again after a restart.)
     unsettled: Vec<Settled>,
+    /// Letters that the disk did not take.
+    unkept: Vec<Write>,
     settle_at_ms: u64,
     decision_times_ms: VecDeque<u32>,
     decided_at_ms: u64,
     notes: HashMap<ExceptionId, String>,
-    /// Lease rows whose items are being scored.
-    unjournaled: BTreeMap<PartitionKey, LeaseRow>,
     deck_version: u32,
     outbox_version: u32,
     session_version: u32,
@@ -176,6 +200,7 @@ impl Engine {
         let longest_ms = leases.last_deadline_ms().unwrap_or(0);
         let ordinary_ms = now.mono_ms + u64::from(settings.lease_timeout_ms);
         let extended_until_ms = if longest_ms > ordinary_ms { longest_ms } else { 0 };
+        let tracked = restored.deck.iter().map(|item| (item.id, Tracked::in_deck(item))).collect();
         let (deck, places) = Deck::restore(restored.deck, &restored.outbox, now.mono_ms);
         let mut outbox = Outbox::default();
         outbox.restore(restored.outbox, &places, restored.last_ordinal);
@@ -196,8 +221,13 @@ impl Engine {
             deck,
             leases,
             outbox,
-            scoring: BTreeMap::new(),
-            scoring_partitions: HashMap::new(),
+            scoring: Scoring::default(),
+            behind: Behind::default(),
+            tracked,
+            watch: Watch::default(),
+            lag: Lag::new(now.mono_ms),
+            telling: Telling::new(now.mono_ms),
+            unsaved: BTreeSet::new(),
             unreadable: BTreeSet::new(),
             settled: HashMap::new(),
             settled_order: VecDeque::new(),
@@ -227,11 +257,11 @@ impl Engine {
             last_token: 0,
             journal_problem: None,
             unsettled: Vec::new(),
+            unkept: Vec::new(),
             settle_at_ms: now.mono_ms,
             decision_times_ms: VecDeque::new(),
             decided_at_ms: now.mono_ms,
             notes: HashMap::new(),
-            unjournaled: BTreeMap::new(),
             deck_version: 1,
             outbox_version: 1,
             session_version: 1,
@@ -243,6 +273,9 @@ impl Engine {
     /// Takes one event at one time, and says what is to be done.
     pub fn step(&mut self, now: Now, event: Event) -> Vec<Effect> {
         let mut effects = Vec::new();
+        if !matches!(event, Event::Tick) {
+            self.watch.stir();
+        }
         match event {
             Event::Tick => {}
             Event::Welcomed(result) => self.welcomed(now, result, &mut effects),
@@ -253,245 +286,12 @@ impl Engine {
             Event::HandedOver(result) => self.handed_over(now, result, &mut effects),
             Event::SignedOff(result) => self.signed_off(now, result, &mut effects),
             Event::Scored(scored) => self.scored(now, scored, &mut effects),
+            Event::GaveUp(letters, result) => self.gave_up(now, letters, result, &mut effects),
             Event::Journaled(token, result) => self.journaled(now, token, result, &mut effects),
             Event::Command(request, command) => self.command(now, request, command, &mut effects),
         }
         self.pump(now, &mut effects);
         effects
-    }
-
-    /// When to call again with [`Event::Tick`] if nothing else happens, on the monotonic clock.
-    pub fn next_wakeup_ms(&self, now: Now) -> Option<u64> {
-        let drain = self.drain.filter(|drain| !drain.done).map(|drain| drain.deadline_ms);
-        let work = if !self.link.online {
-            self.link.next_attempt_ms.filter(|_| !self.hello && !self.enrolling)
-        } else if self.lease.is_some() || self.renew.is_some() || self.release.is_some() {
-            None
-        } else {
-            let renew = (!self.leases.is_empty()).then_some(self.renew_at_ms);
-            let lease = self.wants_lease(now).then_some(self.lease_at_ms);
-            let pause = (self.control_at_ms > now.mono_ms).then_some(self.control_at_ms);
-            [renew, lease].into_iter().flatten().map(|at| at.max(self.control_at_ms)).chain(pause).min()
-        };
-        let pause = (self.send_at_ms > now.mono_ms).then_some(self.send_at_ms);
-        let sending =
-            self.outbox.next_wakeup_ms(now.mono_ms).into_iter().chain(pause).min().filter(|_| self.link.online);
-        let refresh = (self.link.online && !self.hello).then_some(self.refresh_at_ms);
-        let settling = (!self.unsettled.is_empty()).then_some(self.settle_at_ms);
-        let warning = self.next_warning_ms();
-        let turn = self.leases.next_turn_ms(now.mono_ms);
-        [drain, work, sending, settling, refresh, warning, turn]
-            .into_iter()
-            .flatten()
-            .filter(|at| *at > now.mono_ms)
-            .min()
-    }
-
-    /// Decides what to ask for next.
-    fn pump(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        self.note_saturation(now, effects);
-        self.note_lease_warning(now);
-        self.note_lease_turns(now);
-        if !self.unsettled.is_empty() && now.mono_ms >= self.settle_at_ms {
-            let settled = std::mem::take(&mut self.unsettled);
-            self.settle(settled, effects);
-        }
-        if self.drain.is_some_and(|drain| drain.done) || self.finish_drain(now, effects) {
-            return;
-        }
-        if !self.link.online {
-            if !self.hello && !self.enrolling && self.link.next_attempt_ms.is_some_and(|at| at <= now.mono_ms) {
-                self.hello = true;
-                effects.push(Effect::Hello);
-            }
-            return;
-        }
-        if !self.hello && now.mono_ms >= self.refresh_at_ms {
-            self.hello = true;
-            effects.push(Effect::Hello);
-        }
-        if self.sign_off.is_none() && now.mono_ms >= self.send_at_ms {
-            let keys = self.outbox.next_batch(now.mono_ms, self.batch_limit, self.partition_limit);
-            if !keys.is_empty() {
-                let unmarked = self.outbox.unmarked(&keys);
-                self.sign_off = Some(Call { what: keys, at: now });
-                self.outbox_version += 1;
-                if unmarked.is_empty() {
-                    self.send(now, effects);
-                } else {
-                    self.journal(Write::Sending(unmarked), Writing::Mark, effects);
-                }
-            }
-        }
-        if self.lease.is_some() || self.renew.is_some() || self.release.is_some() || now.mono_ms < self.control_at_ms {
-            return;
-        }
-        self.nothing_to_extend(now, effects);
-        if !self.leases.is_empty() && (now.mono_ms >= self.renew_at_ms || self.extending.is_some()) {
-            let held = self.leases.held();
-            self.renew = Some(Call { what: held.clone(), at: now });
-            if let Some(extending) = &mut self.extending {
-                extending.asked = true;
-            }
-            effects.push(Effect::Renew(held, self.renewal_ms(now)));
-            return;
-        }
-        let idle = self.leases.idle(&self.partitions_in_use());
-        if !idle.is_empty() {
-            self.release = Some(Call { what: idle.clone(), at: now });
-            effects.push(Effect::Release(idle));
-            return;
-        }
-        if let Some(request) = self.next_lease(now) {
-            self.lease = Some(Call { what: self.focus_changes, at: now });
-            effects.push(Effect::Lease(request));
-        }
-    }
-
-    /// Whether the deck has room for a call to be worth its while.
-    fn wants_lease(&self, now: Now) -> bool {
-        let enough = (self.settings.lease_prefetch.min(self.bound()) / 2).max(1) as usize;
-        self.drain.is_none() && !self.saturated && (self.room(now) >= enough || self.undecided() == 0)
-    }
-
-    fn next_lease(&self, now: Now) -> Option<LeaseRequest> {
-        if !self.wants_lease(now) || now.mono_ms < self.lease_at_ms {
-            return None;
-        }
-        let room = u32::try_from(self.room(now)).unwrap_or(u32::MAX);
-        Some(LeaseRequest {
-            want: self.settings.lease_prefetch.min(room),
-            room,
-            empty: self.undecided() == 0,
-            ttl_ms: self.ordinary_ttl_ms(now),
-            held: self.leases.cursors(),
-            focus: self.focus.clone(),
-        })
-    }
-
-    /// Leased and undecided exceptions, scored or not.
-    fn undecided(&self) -> usize {
-        self.deck.len() + self.scoring.len()
-    }
-
-    /// What can still be withdrawn keeps its place: it may come back. What is refused comes back over the bound if it has to, and
-    /// nothing is leased until there is room again.
-    fn room(&self, now: Now) -> usize {
-        let held = self.outbox.counts(now.mono_ms).held;
-        let room = (self.settings.queue_maxsize as usize).saturating_sub(self.undecided() + held);
-        room.min(self.room_in_focus(held))
-    }
-
-    fn note_saturation(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        let saturated = self.room(now) == 0 || self.outbox.len() >= OUTBOX_BOUND;
-        if saturated != self.saturated {
-            self.saturated = saturated;
-            self.session_version += 1;
-            let message = if saturated {
-                format!("{} undecided and {} unanswered: leasing pauses", self.undecided(), self.outbox.len())
-            } else {
-                "there is room again: leasing goes on".to_owned()
-            };
-            effects.push(Effect::Record(Record {
-                event: "saturation",
-                code: Some(Code::QueueSaturated),
-                item: None,
-                message,
-            }));
-        }
-    }
-
-    fn partitions_in_use(&self) -> BTreeSet<&PartitionKey> {
-        let deck = self.deck.slots().map(|slot| &slot.item.partition);
-        let outbox = self
-            .outbox
-            .entries()
-            .filter(|pending| pending.entry.stage != Stage::Refused)
-            .map(|pending| &pending.entry.item.partition);
-        deck.chain(outbox).chain(self.scoring_partitions.values()).collect()
-    }
-
-    fn finish_drain(&mut self, now: Now, effects: &mut Vec<Effect>) -> bool {
-        let Some(drain) = self.drain else { return false };
-        let writes_wait = !self.writing.is_empty();
-        let unsent = self.outbox.unanswered();
-        let calls = self.sign_off.is_some()
-            || self.lease.is_some()
-            || self.renew.is_some()
-            || self.release.is_some()
-            || self.hand_over.is_some();
-        // Offline nothing can be given back; leases lapse by themselves. A given-up decision keeps its lease.
-        let given_back =
-            !self.link.online || (self.undecided() == 0 && self.leases.idle(&self.partitions_in_use()).is_empty());
-        let nothing_left = unsent == 0 && self.unsettled.is_empty() && !calls && !writes_wait && given_back;
-        let timed_out = now.mono_ms >= drain.deadline_ms && !writes_wait;
-        if !nothing_left && !timed_out {
-            return false;
-        }
-        if drain.signing_out {
-            self.drain = Some(Draining { signing_out: false, ..drain });
-            self.clear(effects);
-            return false;
-        }
-        self.drain = Some(Draining { done: true, ..drain });
-        self.session_version += 1;
-        if timed_out && !nothing_left {
-            let message = format!("{unsent} decisions stay on disk and are sent next time");
-            effects.push(Effect::Record(Record {
-                event: "drain_timeout",
-                code: Some(Code::DrainTimeout),
-                item: None,
-                message,
-            }));
-        }
-        effects.push(Effect::Drained { cut_short: !nothing_left });
-        true
-    }
-
-    /// Forgets everything but unanswered decisions, on the disk too.
-    fn clear(&mut self, effects: &mut Vec<Effect>) {
-        self.deck.clear();
-        self.leases.clear();
-        self.scoring.clear();
-        self.scoring_partitions.clear();
-        self.unjournaled.clear();
-        self.notes.clear();
-        self.outbox.forget_answered();
-        self.receipts.clear();
-        (self.focus, self.extended_until_ms) = (None, 0);
-        self.focus_changes += 1;
-        self.deck_version += 1;
-        self.outbox_version += 1;
-        self.session_version += 1;
-        self.journal(Write::Cleared, Writing::Other, effects);
-    }
-
-    /// Sends what was chosen.
-    fn send(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        let Some(call) = &mut self.sign_off else { return };
-        call.at = now;
-        let batch = self.outbox.send(&call.what, now.wall);
-        let sign_offs = batch.into_iter().map(|entry| self.sealed(&entry.item.key, entry.sign_off)).collect();
-        effects.push(Effect::SignOff(sign_offs));
-    }
-
-    /// What was chosen is not sent after all.
-    fn do_not_send(&mut self) {
-        if let Some(call) = self.sign_off.take() {
-            self.outbox.not_sending(&call.what, None);
-        }
-        self.outbox_version += 1;
-    }
-
-    fn settle(&mut self, settled: Vec<Settled>, effects: &mut Vec<Effect>) {
-        self.journal(Write::Settled(settled.clone()), Writing::Settle(settled), effects);
-    }
-
-    fn journal(&mut self, write: Write, what: Writing, effects: &mut Vec<Effect>) {
-        self.last_token += 1;
-        let token = Token(self.last_token);
-        self.writing.insert(token, what);
-        effects.push(Effect::Journal(token, write));
     }
 
     fn lost(&mut self, now: Now, error: BacklogError, effects: &mut Vec<Effect>) {
@@ -514,10 +314,6 @@ impl Engine {
     /// Whether this failure says that the connection, not the request, is at fault.
     fn is_about_the_link(error: &BacklogError) -> bool {
         matches!(error.failure, Failure::Offline | Failure::Refused(_))
-    }
-
-    fn poll_later(&mut self, now: Now) {
-        self.lease_at_ms = now.mono_ms + POLL_MS + self.random.random_range(0..=POLL_MS / 2);
     }
 }
 

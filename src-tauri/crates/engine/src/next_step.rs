@@ -25,7 +25,7 @@ pub fn next_step(stage: Stage, outcome: Option<Outcome>) -> NextStep {
         (Stage::Ready | Stage::Committed, _) => NextStep::Nothing,
         (Stage::Dead, _) => NextStep::SendAgain,
         (Stage::Refused, Some(outcome)) => match outcome {
-            Outcome::StaleVersion => NextStep::ReviewAgain,
+            Outcome::StaleVersion | Outcome::FigureDiffers => NextStep::ReviewAgain,
             Outcome::Preparer | Outcome::OverLimit | Outcome::PeriodClosed | Outcome::NotEligible | Outcome::Forged => {
                 NextStep::AskSupervisor
             }

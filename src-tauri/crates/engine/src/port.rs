@@ -2,6 +2,7 @@
 
 mod backlog;
 mod batch;
+mod desk;
 mod journal;
 mod reading;
 
@@ -10,8 +11,12 @@ pub use backlog::{
     LeasedPartition, Problem, Renewed, SignOffReply, Welcome,
 };
 pub use batch::{BATCHES_TOLD, Batch, STEPS_KEPT, Step, UI_STATE_BYTES, What, note_step};
+pub use desk::{
+    CauseLine, Correction, Desk, GivenUp, LETTERS_A_CALL, LETTERS_TOLD, Letter, LetterAnswer, LetterDetail,
+    LetterFilter, LetterId, LetterRef, LetterStatus, ORIGINAL_BYTES,
+};
 pub use journal::{
     DeckItem, Entry, Identity, Journal, JournalError, JournalFault, LeaseRow, LocalDeadLetter, Restored, Settled,
-    Stage, Write,
+    Stage, UNTOLD_BYTES, Write,
 };
-pub use reading::{Close, CloseLine, History, Hour, Overview, OverviewLine, PastEvent, Picture, Reading};
+pub use reading::{CaptureDay, Close, CloseLine, History, Hour, Overview, OverviewLine, PastEvent, Picture, Reading};

@@ -10,6 +10,7 @@ mod error;
 mod export;
 mod file;
 mod key;
+mod letters;
 mod open;
 mod read;
 mod row;
@@ -21,13 +22,14 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use countersign_domain::id::{BatchId, ExceptionId, SignOffKey};
-use countersign_engine::port::{Batch, Entry, Journal, JournalError, Restored, Write};
+use countersign_engine::port::{Batch, Entry, GivenUp, Journal, JournalError, Restored, Write};
 use rusqlite::Connection;
 
 pub use export::ExportDigest;
 pub use key::JournalKey;
+pub use letters::DEAD_LETTERS_KEPT;
 pub use read::Counts;
-pub use write::{ACCEPTED_KEPT, DEAD_LETTERS_KEPT};
+pub use write::ACCEPTED_KEPT;
 
 /// An open journal. While it exists no other process, and no second one in this process, can open the same file.
 #[derive(Debug)]
@@ -69,6 +71,10 @@ impl Journal for SqliteJournal {
 
     fn ui_state(&mut self) -> Result<Option<String>, JournalError> {
         read::ui_state(&self.connection).map_err(|cause| cause.during("report", &self.path))
+    }
+
+    fn untold(&mut self, at_most: usize) -> Result<Vec<GivenUp>, JournalError> {
+        letters::untold(&self.connection, at_most).map_err(|cause| cause.during("read dead letters", &self.path))
     }
 }
 

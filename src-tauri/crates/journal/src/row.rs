@@ -11,7 +11,8 @@ use serde::de::DeserializeOwned;
 
 /// Every column of an [`Entry`], in the order in which [`entry`] reads them.
 pub(crate) const ENTRY_COLUMNS: &str = "ordinal, batch, sign_off_key, exception_id, content, epoch, decision, reason, comment, \
-     decided_at_us, item, stage, attempts, answer, problem, offline, settled_at_us, policy_version, seal, may_be_sent, receipt, steps";
+     decided_at_us, item, stage, attempts, answer, problem, offline, settled_at_us, policy_version, seal, may_be_sent, receipt, steps, \
+     figure";
 
 /// Reads a row of [`ENTRY_COLUMNS`].
 pub(crate) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
@@ -28,6 +29,7 @@ pub(crate) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
             comment: row.get(8)?,
             decided_at: time(row, 9)?,
             policy_version: row.get(17)?,
+            figure: row.get::<_, Option<String>>(22)?.map(|_| json(row, 22)).transpose()?,
             seal: row.get::<_, Option<String>>(18)?.map(|_| json(row, 18)).transpose()?,
         },
         item: json(row, 10)?,
@@ -88,7 +90,8 @@ pub(crate) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
 }
 
-fn digest(row: &Row<'_>, column: usize) -> rusqlite::Result<Digest> {
+/// A SHA-256.
+pub(crate) fn digest(row: &Row<'_>, column: usize) -> rusqlite::Result<Digest> {
     Ok(Digest(row.get(column)?))
 }
 

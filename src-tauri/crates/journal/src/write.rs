@@ -1,19 +1,18 @@
 //! Changes: one transaction each.
 
 use countersign_domain::id::SignOffKey;
-use countersign_engine::port::{Entry, JournalFault, LocalDeadLetter, Settled, Stage, UI_STATE_BYTES, Write};
+use countersign_engine::port::{Entry, JournalFault, Settled, Stage, UI_STATE_BYTES, Write};
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, TransactionBehavior, params};
 use uuid::Uuid;
 
 use crate::contents;
 use crate::error::Cause;
+use crate::letters;
 use crate::row::{ENTRY_COLUMNS, stage_name, to_json, to_signed};
 
 /// How many accepted decisions, and as many dismissed refusals, are kept to look back at; the oldest go first. What counts is in the
 /// database.
 pub const ACCEPTED_KEPT: u32 = 20_000;
-/// How many exceptions that could not be scored are kept; the oldest go first.
-pub const DEAD_LETTERS_KEPT: u32 = 1_000;
 /// How many confirmations are remembered beyond their decisions.
 pub(crate) const CONFIRMATIONS_KEPT: u32 = 20_000;
 /// How many of those that are too many go in one transaction, so that catching up never makes one long.
@@ -32,7 +31,8 @@ pub(crate) fn operation(write: &Write) -> &'static str {
         Write::Withdrawn(_) => "withdraw",
         Write::Settled(_) => "settle",
         Write::Dismissed(_) => "dismiss",
-        Write::DeadLettered(_) => "dead-letter",
+        Write::DeadLettered(_) | Write::GivenUp(_) => "dead-letter",
+        Write::Told(_) => "note what was told",
         Write::UiState(_) => "keep the window's state",
         Write::Cleared => "clear",
     }
@@ -60,7 +60,9 @@ pub(crate) fn write(connection: &mut Connection, write: &Write) -> Result<(), Ca
         Write::Withdrawn(keys) => withdrawn(&transaction, keys)?,
         Write::Settled(answers) => settled(&transaction, answers)?,
         Write::Dismissed(keys) => dismissed(&transaction, keys)?,
-        Write::DeadLettered(letters) => dead_lettered(&transaction, letters)?,
+        Write::DeadLettered(letters) => letters::dead_lettered(&transaction, letters)?,
+        Write::GivenUp(letters) => letters::given_up(&transaction, letters)?,
+        Write::Told(letters) => letters::told(&transaction, letters)?,
         Write::UiState(state) => ui_state(&transaction, state)?,
         Write::Cleared => cleared(&transaction)?,
     }
@@ -130,8 +132,9 @@ fn signed(transaction: &Transaction<'_>, entries: &[Entry], attestation: &str) -
     let mut again = transaction.prepare_cached(&format!("DELETE FROM outbox WHERE {of}"))?;
     let mut insert = transaction.prepare_cached(
         "INSERT INTO outbox (ordinal, batch, sign_off_key, exception_id, content, epoch, decision, reason, comment, decided_at_us, \
-         item, stage, attempts, answer, problem, offline, settled_at_us, policy_version, seal, may_be_sent, receipt, steps) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
+         item, stage, attempts, answer, problem, offline, settled_at_us, policy_version, seal, may_be_sent, receipt, steps, \
+         figure) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)",
     )?;
     let mut confirmation = transaction.prepare_cached(
         "INSERT INTO confirmation (batch, last_ordinal, signed, attestation) VALUES (?1, ?2, 1, ?3) \
@@ -173,6 +176,7 @@ fn signed(transaction: &Transaction<'_>, entries: &[Entry], attestation: &str) -
             entry.may_be_sent,
             entry.receipt,
             to_json(&entry.steps)?,
+            sign_off.figure.as_ref().map(to_json).transpose()?,
         ]);
         match inserted {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
@@ -287,6 +291,9 @@ fn settled(transaction: &Transaction<'_>, answers: &[Settled]) -> Result<(), Cau
             tracing::warn!(key = %answer.key.0, stage = ?answer.stage, "an answer came for a decision that is not waiting for one");
             continue;
         }
+        if answer.stage == Stage::Ready {
+            letters::taken_up_again(transaction, answer.key)?;
+        }
         if matches!(answer.stage, Stage::Committed | Stage::Refused) {
             if let Some(note) = &answer.returned
                 && contents::returned(transaction, answer.key, note)?
@@ -315,28 +322,6 @@ fn dismissed(transaction: &Transaction<'_>, keys: &[SignOffKey]) -> Result<(), C
         "DELETE FROM outbox WHERE ordinal IN (SELECT ordinal FROM outbox WHERE dismissed = 1 ORDER BY settled_at_us, ordinal \
          LIMIT min(?1, max(0, (SELECT count(*) FROM outbox WHERE dismissed = 1) - ?2)))",
         params![FORGOTTEN_AT_ONCE, ACCEPTED_KEPT],
-    )?;
-    Ok(())
-}
-
-fn dead_lettered(transaction: &Transaction<'_>, letters: &[LocalDeadLetter]) -> Result<(), Cause> {
-    let mut insert = transaction.prepare_cached(
-        "INSERT OR REPLACE INTO dead_letter (exception_id, version, body, reason, attempts, at_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    )?;
-    // A decided one stays until it is answered, as ever.
-    let mut deck = transaction.prepare_cached(
-        "DELETE FROM deck WHERE exception_id IN (SELECT exception_id FROM undecided WHERE exception_id = ?1)",
-    )?;
-    for letter in letters {
-        let LocalDeadLetter { id, version, body, reason, attempts, at } = letter;
-        insert.execute(params![id.0, version, body, reason, attempts, at.timestamp_micros()])?;
-        contents::forget_previous(transaction, id.0)?;
-        deck.execute(params![id.0])?;
-    }
-    transaction.execute(
-        "DELETE FROM dead_letter WHERE rowid IN (SELECT rowid FROM dead_letter ORDER BY at_us, rowid \
-         LIMIT max(0, (SELECT count(*) FROM dead_letter) - ?1))",
-        params![DEAD_LETTERS_KEPT],
     )?;
     Ok(())
 }

@@ -6,22 +6,21 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use chrono::Utc;
-use countersign_domain::code::Code;
-use countersign_domain::scoring::Thresholds;
+use countersign_domain::id::WorkstationId;
 use countersign_domain::seal::{Enrolment, Keys};
 use countersign_domain::settings::Settings;
-use countersign_engine::port::{Backlog, BacklogError, Failure, Hello, Journal, JournalError, LeasedItem, Problem};
-use countersign_engine::{CommandFailure, Effect, Engine, Event, Now, Record, Reply, RequestId, Scored, deck_item};
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use countersign_engine::port::{Backlog, BacklogError, Failure, GivenUp, Hello, Journal, JournalError, Problem};
+use countersign_engine::{CommandFailure, Effect, Engine, Event, Now, Reply, RequestId};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::handle::{COMMANDS, Message, StationHandle, Versions};
 use crate::journal_thread::{self, Job, WRITES};
+use crate::records;
+use crate::scoring::{Pool, Scorer};
 
 /// How many answers may wait for the engine.
 const EVENTS: usize = 1_024;
-/// How many exceptions are scored by one worker at a time.
-const SCORING_CHUNK: usize = 64;
 
 /// Keeps what was agreed at an enrolment. It may block.
 pub type KeepEnrolment = Arc<dyn Fn(&Enrolment) -> Result<(), String> + Send + Sync>;
@@ -40,6 +39,8 @@ pub struct Parts<B> {
     pub app_version: String,
     /// The keys of this workstation.
     pub keys: Keys,
+    /// Scores what was leased; [`scorer`](crate::scorer) outside of tests.
+    pub scorer: Scorer,
     /// Keeps what was agreed at an enrolment, durably, or says why not.
     pub keep_enrolment: KeepEnrolment,
     /// Decides every random delay.
@@ -68,13 +69,12 @@ pub fn start<B: Backlog + 'static>(
         fault: countersign_engine::port::JournalFault::Io,
         message: format!("the journal's thread could not be started: {error}"),
     })?;
-    let workers = (parts.settings.concurrency * parts.settings.scoring_prefetch) as usize;
     let actor = Actor {
+        pool: Pool::start(&parts.settings, parts.scorer),
         engine: Engine::new(parts.settings, restored, parts.keys, parts.seed, now),
         backlog: parts.backlog,
         hello: Arc::new(hello),
         keep_enrolment: parts.keep_enrolment,
-        workers: Arc::new(Semaphore::new(workers)),
         began,
         events: event_sender,
         jobs: job_sender,
@@ -92,7 +92,7 @@ struct Actor<B> {
     backlog: Arc<B>,
     hello: Arc<Hello>,
     keep_enrolment: KeepEnrolment,
-    workers: Arc<Semaphore>,
+    pool: Pool,
     began: Instant,
     events: mpsc::Sender<Event>,
     jobs: mpsc::Sender<Job>,
@@ -118,6 +118,7 @@ impl<B: Backlog + 'static> Actor<B> {
                 .map_or(Duration::from_hours(1), |at| Duration::from_millis(at.saturating_sub(now.mono_ms)));
             tokio::select! {
                 Some(event) = events.recv() => self.step(event).await,
+                scored = self.pool.done() => self.step(Event::Scored(scored)).await,
                 message = messages.recv() => match message {
                     Some(message) => self.message(message).await,
                     // Every handle is gone: nobody can ask for a drain any more.
@@ -209,10 +210,8 @@ impl<B: Backlog + 'static> Actor<B> {
             Effect::SignOff(sign_offs) => {
                 self.call(async move { Event::SignedOff(backlog.sign_off(workstation, &sign_offs).await) });
             }
-            Effect::Score(items, thresholds) => {
-                let (workers, thresholds) = (self.workers.clone(), Arc::new(thresholds));
-                self.call(async move { Event::Scored(score(items, &workers, &thresholds).await) });
-            }
+            Effect::Score(items, thresholds) => self.pool.take(items, thresholds),
+            Effect::GiveUp(at_most) => self.give_up(backlog, workstation, at_most).await,
             Effect::Journal(token, write) => self.job(Job::Write(token, write)).await,
             Effect::Reply(request, reply) => {
                 if let Some(waiting) = self.replies.remove(&request) {
@@ -220,12 +219,33 @@ impl<B: Backlog + 'static> Actor<B> {
                     let _ = waiting.send(reply);
                 }
             }
-            Effect::Record(record) => log(&record),
+            Effect::Record(record) => records::write(&record),
+            Effect::Trace(trace) => records::trace(&trace),
             Effect::Drained { cut_short } => {
                 tracing::info!(event = "drained", cut_short);
                 self.done = true;
             }
         }
+    }
+
+    /// Tells the backlog of what the journal holds of it.
+    async fn give_up(&mut self, backlog: Arc<B>, workstation: WorkstationId, at_most: usize) {
+        let (sender, receiver) = oneshot::channel();
+        let read = Box::new(move |journal: &mut dyn Journal| {
+            // After the drain nobody waits for it any more.
+            let _ = sender.send(journal.untold(at_most));
+        });
+        self.job(Job::Use(read)).await;
+        self.call(async move {
+            let letters = match receiver.await {
+                Ok(Ok(letters)) => letters,
+                Ok(Err(error)) => return Event::GaveUp(Vec::new(), Err(unread(error.to_string()))),
+                Err(_) => return Event::GaveUp(Vec::new(), Err(unread("the journal's thread is gone".to_owned()))),
+            };
+            let told = letters.iter().map(GivenUp::letter).collect::<Vec<_>>();
+            let result = if letters.is_empty() { Ok(()) } else { backlog.give_up(workstation, &letters).await };
+            Event::GaveUp(told, result)
+        });
     }
 
     /// Runs beside the engine; what comes of it is an event.
@@ -249,45 +269,7 @@ async fn keep_enrolment(keep: KeepEnrolment, enrolment: Enrolment) -> Result<Enr
     })
 }
 
-/// Scores in the blocking pool, in chunks, by at most as many workers as the settings say.
-async fn score(items: Vec<LeasedItem>, workers: &Arc<Semaphore>, thresholds: &Arc<Thresholds>) -> Vec<Scored> {
-    let mut chunks = Vec::new();
-    let mut items = items.into_iter().peekable();
-    while items.peek().is_some() {
-        let chunk: Vec<LeasedItem> = items.by_ref().take(SCORING_CHUNK).collect();
-        let copy = chunk.clone();
-        let permit = workers.clone().acquire_owned().await;
-        let thresholds = thresholds.clone();
-        let work = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            chunk
-                .into_iter()
-                .map(|leased| {
-                    let result = deck_item(&leased, &thresholds);
-                    Scored { leased, result }
-                })
-                .collect::<Vec<_>>()
-        });
-        chunks.push((work, copy));
-    }
-    let mut scored = Vec::new();
-    for (work, copy) in chunks {
-        match work.await {
-            Ok(chunk) => scored.extend(chunk),
-            // A panic is one failed attempt for each of the chunk.
-            Err(error) => {
-                scored.extend(copy.into_iter().map(|leased| Scored { leased, result: Err(error.to_string()) }));
-            }
-        }
-    }
-    scored
-}
-
-fn log(record: &Record) {
-    let code = record.code.map(Code::as_str);
-    if let Some((trace_id, source_hash, match_decision)) = &record.item {
-        tracing::info!(event = record.event, code, %trace_id, source_hash, match_decision, "{}", record.message);
-    } else {
-        tracing::info!(event = record.event, code, "{}", record.message);
-    }
+/// What cannot be read from the disk now may be later.
+fn unread(message: String) -> BacklogError {
+    BacklogError { operation: "give up", failure: Failure::Transient, message }
 }

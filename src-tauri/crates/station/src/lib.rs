@@ -11,7 +11,9 @@ mod journal_thread;
 mod password;
 mod preferences;
 mod profile;
+mod records;
 mod replace;
+mod scoring;
 mod vault;
 
 pub use actor::{KeepEnrolment, Parts, start};
@@ -20,4 +22,5 @@ pub use handle::{Gone, StationHandle, Versions};
 pub use password::{NotForgotten, PasswordError, Passwords};
 pub use preferences::{PreferencesError, PreferencesFile, SetAside};
 pub use profile::{ProfileError, Profiles};
+pub use scoring::{Scorer, scorer};
 pub use vault::{KeptIn, Sealing, Secret, Secrets, Vault, VaultError};

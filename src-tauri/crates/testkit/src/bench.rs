@@ -7,6 +7,7 @@ mod audit;
 mod claim;
 mod cycle;
 mod fill;
+mod intake;
 mod product;
 mod report;
 mod roof;
@@ -16,6 +17,7 @@ mod sign;
 
 pub use claim::ClaimRow;
 pub use fill::{Backlog, fill};
+pub use intake::{FlowRow, IntakeRow};
 pub use report::{Report, Row};
 
 use server::Server;
@@ -43,6 +45,12 @@ pub struct Load {
     pub claim_rounds: u32,
     /// Partitions of 100 items that are signed and then verified: 202 audit records each.
     pub audited_partitions: u32,
+    /// Arrivals that are taken in.
+    pub arrivals: u64,
+    /// Lines of the claim that loads beside small work.
+    pub claim_lines: u64,
+    /// Rounds of that work without it.
+    pub flow_rounds: usize,
 }
 
 impl Load {
@@ -58,6 +66,9 @@ impl Load {
         shut_out: 100_000,
         claim_rounds: 5,
         audited_partitions: 5_000,
+        arrivals: 1_000_000,
+        claim_lines: 500_000,
+        flow_rounds: 200,
     };
     /// A first impression.
     pub const QUICK: Self = Self {
@@ -71,6 +82,9 @@ impl Load {
         shut_out: 100_000,
         claim_rounds: 3,
         audited_partitions: 100,
+        arrivals: 100_000,
+        claim_lines: 500_000,
+        flow_rounds: 100,
     };
 }
 
@@ -85,13 +99,17 @@ pub enum Part {
     Claims,
     /// Verifying the audit stream.
     Audit,
+    /// Taking arrivals in.
+    Enqueue,
+    /// Small work while a large claim loads.
+    Flow,
 }
 
 /// Runs the parts that are asked for on a private server with every commit synced.
 pub async fn run(load: &Load, parts: &[Part]) -> anyhow::Result<Report> {
     let server = Server::start().await?;
     let mut report = Report::default();
-    if parts.contains(&Part::Cycles) || parts.contains(&Part::SignOffs) {
+    if parts.contains(&Part::Cycles) || parts.contains(&Part::SignOffs) || parts.contains(&Part::Flow) {
         server.template("whole", &[Backlog::of(load.partitions, 100)]).await?;
     }
     if parts.contains(&Part::Cycles) {
@@ -108,6 +126,12 @@ pub async fn run(load: &Load, parts: &[Part]) -> anyhow::Result<Report> {
     }
     if parts.contains(&Part::Claims) {
         report.claims = claim::measure(&server, load).await?;
+    }
+    if parts.contains(&Part::Flow) {
+        report.flow = Some(intake::flow(&server, "whole", load.claim_lines, load.flow_rounds).await?);
+    }
+    if parts.contains(&Part::Enqueue) {
+        report.intake = Some(intake::measure(&server, load.arrivals).await?);
     }
     server.stop().await?;
     Ok(report)

@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use countersign_domain::dead_letter::Cause;
+use countersign_domain::exception::Kind;
 use countersign_domain::focus::Focus;
-use countersign_domain::gate;
 use countersign_domain::hash;
 use countersign_domain::id::{ExceptionId, PartitionKey, Seq, WorkstationId};
+use countersign_domain::money::Money;
 use countersign_domain::sign_off::{Answer, Decision, Outcome, SignOff};
-use countersign_engine::port::{Backlog, Held, HeldCursor, LeaseReply, LeaseRequest, LeasedItem};
+use countersign_domain::{figure, gate};
+use countersign_engine::port::{Backlog, GivenUp, Held, HeldCursor, LeaseReply, LeaseRequest, LeasedItem};
 
 use crate::enrolment::sealed;
 use crate::generate::Arrival;
@@ -39,6 +42,9 @@ pub trait World: Sync {
 
     /// What became of an exception.
     fn facts(&self, key: &str) -> impl Future<Output = Facts> + Send;
+
+    /// Dead letters that workstations gave up: their exceptions and how often it was tried, in that order.
+    fn given_up(&self) -> impl Future<Output = Vec<(ExceptionId, u32)>> + Send;
 }
 
 /// A reviewer at a workstation.
@@ -82,6 +88,7 @@ impl<B: Backlog> Seat<B> {
 
     fn decide(&self, item: &LeasedItem, decision: Decision) -> SignOff {
         let content = gate::read_body(&item.body).expect("what is handed out passed the gates");
+        let figure = figure::outlook(&content).figure.filter(|_| decision == Decision::Approve);
         let sign_off = SignOff {
             key: hash::sign_off_key(&content.idempotency_key, item.content, decision, &self.reviewer),
             exception: item.id,
@@ -92,6 +99,7 @@ impl<B: Backlog> Seat<B> {
             comment: Some("seen".to_owned()),
             decided_at: DateTime::<Utc>::from_timestamp(1_790_000_000, 123_456_000).expect("a good instant"),
             policy_version: 1,
+            figure,
             seal: None,
         };
         self.seal(sign_off, &content.idempotency_key)
@@ -103,6 +111,12 @@ impl<B: Backlog> Seat<B> {
 
     fn approve(&self, item: &LeasedItem) -> SignOff {
         self.decide(item, Decision::Approve)
+    }
+
+    /// The same decision with another figure, or none, and its own seal.
+    fn carrying(&self, item: &LeasedItem, sign_off: SignOff, figure: Option<Money>) -> SignOff {
+        let key = gate::read_body(&item.body).expect("what is handed out passed the gates").idempotency_key;
+        self.seal(SignOff { figure, ..sign_off }, &key)
     }
 }
 
@@ -531,4 +545,84 @@ pub async fn a_focus_hands_out_what_is_inside(world: impl World) {
     assert_eq!(named.items.iter().map(|item| item.seq).collect::<BTreeSet<_>>(), BTreeSet::from([Seq(3)]));
     assert_eq!(partitions(&named), BTreeSet::from([PartitionKey("a".into()), PartitionKey("b".into())]));
     assert_eq!(lease(Focus::default()).await.items.len(), 9, "what was passed is not lost");
+}
+
+fn usd(amount: &str) -> Money {
+    Money::parse(amount, "USD".parse().expect("a currency")).expect("an amount")
+}
+
+/// An approval of a claim carries what its units come to, and nothing else is taken; a rejection carries nothing.
+pub async fn a_claim_is_approved_with_its_accrual_and_no_other_figure(world: impl World) {
+    // 1,234 × 0.0175 is 21.595.
+    let claim = Arrival { kind: Kind::SalesClaim, ..Arrival::new(1_233, "a") };
+    world.enqueue(&[claim.body(), Arrival { number: 1, ..claim.clone() }.body()]).await;
+    let alice = world.workstation("alice").await;
+    let items = alice.lease(10, &[]).await.items;
+    let good = alice.approve(&items[0]);
+    assert_eq!(good.figure, Some(usd("21.60")));
+    for wrong in [
+        None,
+        Some(usd("21.59")),
+        Some(usd("-21.60")),
+        Some(Money { currency: "EUR".parse().expect("a currency"), ..usd("21.60") }),
+    ] {
+        let answer = alice.sign(&[alice.carrying(&items[0], good.clone(), wrong)]).await.remove(0);
+        assert_eq!((answer.outcome, answer.figure), (Outcome::FigureDiffers, Some(usd("21.60"))), "{wrong:?}");
+    }
+    let unsealed = SignOff { figure: Some(usd("21.59")), ..good.clone() };
+    assert_eq!(alice.outcomes(&[unsealed]).await, [Outcome::Forged]);
+    let rejection = alice.decide(&items[1], Decision::Reject);
+    let answer = alice.sign(&[alice.carrying(&items[1], rejection.clone(), Some(usd("1.00")))]).await.remove(0);
+    assert_eq!((answer.outcome, answer.figure), (Outcome::FigureDiffers, None));
+    assert_eq!(world.facts(&claim.key()).await, Facts { decided: false, effect: None }, "a refusal changes nothing");
+    assert_eq!(alice.outcomes(&[good.clone(), rejection]).await, [Outcome::Committed; 2]);
+    let other = alice.carrying(&items[0], good, Some(usd("21.59")));
+    assert_eq!(alice.outcomes(&[other]).await, [Outcome::KeyReused], "the key is bound to the figure");
+}
+
+/// A receipt may be approved with any amount that its currency has, and a break with none.
+pub async fn a_receipt_may_be_corrected_and_a_break_may_not(world: impl World) {
+    let receipt = Arrival { kind: Kind::Receipt, ..Arrival::new(0, "a") };
+    world.enqueue(&[receipt.body(), Arrival { number: 1, ..receipt }.body(), Arrival::new(2, "a").body()]).await;
+    let alice = world.workstation("alice").await;
+    let items = alice.lease(10, &[]).await.items;
+    let corrected = alice.carrying(&items[0], alice.approve(&items[0]), Some(usd("12.34")));
+    let as_read = alice.approve(&items[1]);
+    let broken = alice.carrying(&items[2], alice.approve(&items[2]), Some(usd("12.34")));
+    let answers = alice.outcomes(&[corrected.clone(), as_read, broken]).await;
+    assert_eq!(answers, [Outcome::Committed, Outcome::Committed, Outcome::FigureDiffers]);
+    assert_eq!(alice.outcomes(&[corrected, alice.approve(&items[2])]).await, [Outcome::Duplicate, Outcome::Committed]);
+}
+
+/// What a workstation gives up is one letter, however often it is told and by however many calls; another version, or another
+/// decision, is another one. The exception itself stays as it is.
+pub async fn what_is_given_up_twice_is_one_letter(world: impl World) {
+    world.enqueue(&bodies(0..2, "a")).await;
+    let alice = world.workstation("alice").await;
+    let items = alice.lease(10, &[]).await.items;
+    let scoring = |item: &LeasedItem, attempts| GivenUp {
+        cause: Cause::Scoring,
+        exception: item.id,
+        version: item.version,
+        key: None,
+        original: item.body.clone(),
+        reason: "it fell over".to_owned(),
+        attempts,
+        at: DateTime::<Utc>::from_timestamp(1_790_000_000, 0).expect("a good instant"),
+    };
+    let decided = GivenUp {
+        cause: Cause::SignOff,
+        key: Some(alice.approve(&items[1]).key),
+        original: "{}".to_owned(),
+        ..scoring(&items[1], 4)
+    };
+    let tell = async |letters: &[GivenUp]| alice.backlog.give_up(alice.workstation, letters).await.expect("give up");
+    tell(&[scoring(&items[0], 3)]).await;
+    tell(&[scoring(&items[0], 3), scoring(&items[1], 1), decided.clone()]).await;
+    tell(&[decided]).await;
+    let mut given_up = world.given_up().await;
+    given_up.sort_unstable();
+    assert_eq!(given_up, [(items[0].id, 3), (items[1].id, 1), (items[1].id, 4)]);
+    let approvals: Vec<SignOff> = items.iter().map(|item| alice.approve(item)).collect();
+    assert!(alice.outcomes(&approvals).await.into_iter().all(Outcome::accepted));
 }

@@ -41,6 +41,7 @@ pub fn sealed(sign_off: SignOff, idempotency_key: &str, reviewer: &str, workstat
         workstation,
         policy_version: sign_off.policy_version,
         decided_at: sign_off.decided_at,
+        figure: sign_off.figure,
     });
     SignOff { seal, ..sign_off }
 }
@@ -58,6 +59,7 @@ pub fn standing_of(reviewer: &str, at: DateTime<Utc>) -> Standing {
         limits: Vec::new(),
         used: Vec::new(),
         periods: Vec::new(),
+        remediates: false,
     }
 }
 

@@ -102,8 +102,18 @@ impl Installation {
         Ok((backlog, workstation))
     }
 
-    /// Takes canonical bodies in, and says what became of each.
+    /// Registers the vendors that claims among these lines name.
+    pub async fn register_vendors(&self, lines: &str) -> anyhow::Result<()> {
+        Ok(crate::vendors::register(&self.for_admin()?, lines).await?)
+    }
+
+    /// Takes canonical bodies in, and says what became of each. The vendors that they name are registered first.
     pub async fn enqueue(&self, bodies: &[String]) -> anyhow::Result<Vec<String>> {
+        let lines = bodies.join("\n");
+        if lines.contains("vendor_id") {
+            self.register_vendors(&lines).await?;
+        }
+        drop(lines);
         let mut outcomes = Vec::with_capacity(bodies.len());
         for chunk in bodies.chunks(1_000) {
             let mut rows: Vec<(i32, String)> = sqlx::query_as("SELECT ordinal, outcome FROM countersign.enqueue($1)")

@@ -10,6 +10,7 @@ pub mod installation;
 pub mod postgres;
 pub mod proxy;
 pub mod sim;
+pub mod vendors;
 
 use countersign_journal::JournalKey;
 

@@ -1,19 +1,13 @@
-//! What comes back from the backlog, the journal and the scoring pool.
+//! What comes back from the backlog and the journal.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use countersign_domain::code::Code;
-use countersign_domain::id::{ContentHash, ExceptionId};
-use countersign_domain::sign_off::Outcome;
 
-use super::sign_offs::refused_note;
-use super::{CommandFailure, Effect, Engine, Now, Record, Reply, Scored, Token, Writing, unknown_workstation};
+use super::{CommandFailure, Effect, Engine, Now, Record, Reply, Token, Tracked, Writing, unknown_workstation};
 use crate::backoff::delay_ms;
 use crate::outbox::Outbox;
-use crate::port::{
-    BacklogError, DeckItem, Failure, JournalError, LeaseReply, LeaseRow, LeasedItem, LocalDeadLetter, Problem, Renewed,
-    Welcome, Write,
-};
+use crate::port::{BacklogError, Failure, JournalError, Problem, Renewed, Welcome, Write};
 use crate::{JOURNAL_RETRY_MS, REFRESH_MS};
 
 impl Engine {
@@ -75,148 +69,6 @@ impl Engine {
         BacklogError { operation: "connect", failure: Failure::Refused(Problem::OtherInstallation), message }
     }
 
-    pub(super) fn leased(&mut self, now: Now, result: Result<LeaseReply, BacklogError>, effects: &mut Vec<Effect>) {
-        let Some(call) = self.lease.take() else { return };
-        let reply = match result {
-            Ok(reply) => reply,
-            Err(error) => return self.call_failed(now, error, effects),
-        };
-        self.link.answered(now.wall);
-        self.trouble = None;
-        // Asked for under another focus: what it left out would be passed over. The same items come again.
-        let outdated = call.what != self.focus_changes;
-        if self.leases.is_empty() {
-            self.renew_at_ms = call.at.mono_ms + u64::from(self.settings.lease_timeout_ms) / 3;
-        }
-        // A lease that a colleague handed over, or that outlived a restart, may end sooner than the others.
-        let soonest_ms = reply.partitions.iter().map(|partition| u64::from(partition.lease_ms)).min();
-        let soonest_ms = soonest_ms.unwrap_or(u64::from(self.settings.lease_timeout_ms));
-        self.renew_at_ms = self.renew_at_ms.min(call.at.mono_ms + soonest_ms / 3);
-        for partition in &reply.partitions {
-            self.leases.leased(partition, call.at.mono_ms, call.at.wall);
-        }
-        if outdated {
-            self.leases.restart();
-        }
-        let leases: Vec<LeaseRow> =
-            self.leases.rows(reply.partitions.iter().map(|partition| partition.partition.clone()));
-        // More of what is known already may hide what is new: there is no pause until it is passed.
-        let passing = outdated || (!reply.items.is_empty() && reply.partitions.iter().any(|partition| partition.more));
-        if self.drain.is_some() {
-            self.give_everything_back();
-        }
-        let decided = self.outbox.exceptions();
-        let fresh: Vec<LeasedItem> = reply
-            .items
-            .into_iter()
-            .filter(|item| {
-                let known = self
-                    .deck
-                    .get(item.id)
-                    .is_some_and(|slot| slot.item.version == item.version && slot.item.epoch == item.epoch)
-                    || self.deck.is_signing(item.id)
-                    || self.scoring.contains_key(&item.id)
-                    || decided.contains(&item.id)
-                    || self.unreadable.contains(&item.id)
-                    || self.settled.get(&item.id) == Some(&item.version);
-                !known && !outdated && self.leases.get(&item.partition).is_some_and(|lease| !lease.giving_back)
-            })
-            .collect();
-        if fresh.is_empty() && !passing {
-            self.poll_later(now);
-        } else {
-            self.lease_at_ms = now.mono_ms;
-        }
-        for item in &fresh {
-            // What is shown of it must not be decided any more.
-            if self.deck.outdate(item.id) {
-                self.deck_version += 1;
-            }
-            self.scoring.insert(item.id, 1);
-            self.scoring_partitions.insert(item.id, item.partition.clone());
-        }
-        self.session_version += 1;
-        if fresh.is_empty() {
-            self.journal(Write::Leased { leases, items: Vec::new() }, Writing::Other, effects);
-        } else {
-            // The cursors become durable together with the items they have passed, once these are scored.
-            self.unjournaled.extend(leases.into_iter().map(|row| (row.partition.clone(), row)));
-            effects.push(Effect::Score(fresh, self.thresholds()));
-        }
-    }
-
-    pub(super) fn scored(&mut self, now: Now, scored: Vec<Scored>, effects: &mut Vec<Effect>) {
-        let (mut items, mut again, mut dead) = (Vec::new(), Vec::new(), Vec::new());
-        let refused = self.outbox.refused();
-        for Scored { leased, result } in scored {
-            let Some(attempts) = self.scoring.remove(&leased.id) else { continue };
-            self.scoring_partitions.remove(&leased.id);
-            // The lease may have ended while the item was being scored.
-            if self.leases.get(&leased.partition).is_none_or(|lease| lease.epoch != leased.epoch || lease.giving_back) {
-                continue;
-            }
-            match result {
-                Ok(item) => items.push((self.with_note(item, &refused), leased.body)),
-                Err(_) if attempts < self.settings.max_attempts => {
-                    self.scoring.insert(leased.id, attempts + 1);
-                    self.scoring_partitions.insert(leased.id, leased.partition.clone());
-                    again.push(leased);
-                }
-                Err(reason) => {
-                    self.unreadable.insert(leased.id);
-                    // The reason may quote the content, which belongs into the dead letter and not into a log.
-                    let message = format!(
-                        "exception {} could not be read after {attempts} attempts; its dead letter says why",
-                        leased.id
-                    );
-                    effects.push(Effect::Record(Record {
-                        event: "dead_lettered",
-                        code: Some(Code::PoisonMessage),
-                        item: None,
-                        message,
-                    }));
-                    dead.push(LocalDeadLetter {
-                        id: leased.id,
-                        version: leased.version,
-                        body: leased.body,
-                        reason,
-                        attempts,
-                        at: now.wall,
-                    });
-                }
-            }
-        }
-        for (item, _) in &items {
-            self.deck.put(item.clone(), now.mono_ms);
-        }
-        if !items.is_empty() {
-            self.deck_version += 1;
-            self.session_version += 1;
-            let leases = std::mem::take(&mut self.unjournaled)
-                .into_values()
-                .filter(|row| self.leases.get(&row.partition).is_some())
-                .collect();
-            self.journal(Write::Leased { leases, items }, Writing::Other, effects);
-        }
-        if !dead.is_empty() {
-            self.journal(Write::DeadLettered(dead), Writing::Other, effects);
-        }
-        if !again.is_empty() {
-            effects.push(Effect::Score(again, self.thresholds()));
-        }
-    }
-
-    /// What the reviewer should know of an item that was here before goes with it.
-    fn with_note(&mut self, mut item: DeckItem, refused: &HashMap<(ExceptionId, ContentHash), Outcome>) -> DeckItem {
-        let changed = || {
-            let before = self.deck.get(item.id).filter(|slot| slot.item.version != item.version);
-            before.map(|_| format!("Changed upstream: version {}", item.version))
-        };
-        let refused = || refused.get(&(item.id, item.content)).map(|outcome| refused_note(*outcome));
-        item.note = self.notes.remove(&item.id).or_else(changed).or_else(refused);
-        item
-    }
-
     pub(super) fn renewed(&mut self, now: Now, result: Result<Vec<Renewed>, BacklogError>, effects: &mut Vec<Effect>) {
         let Some(call) = self.renew.take() else { return };
         let answer = match result {
@@ -236,11 +88,12 @@ impl Engine {
         self.session_version += 1;
         self.deck_version += 1;
         if !rows.is_empty() {
-            self.journal(Write::Leased { leases: rows, items: Vec::new() }, Writing::Other, effects);
+            let rows = self.durable(rows);
+            self.journal_leased(rows, Vec::new(), effects);
         }
         if !lost.is_empty() {
             self.leases.remove(&lost);
-            let gone = self.deck.drop_partitions(&lost);
+            let gone = self.drop_partitions(&lost);
             let message = format!(
                 "{} partitions lapsed and were taken by somebody else; {gone} undecided exceptions left the deck",
                 lost.len()
@@ -264,7 +117,7 @@ impl Engine {
         let partitions: BTreeSet<_> = call.what.into_iter().map(|held| held.partition).collect();
         self.leases.remove(&partitions);
         // An item may have come between the call and its answer: it goes with its lease.
-        if self.deck.drop_partitions(&partitions) > 0 {
+        if self.drop_partitions(&partitions) > 0 {
             self.deck_version += 1;
         }
         self.session_version += 1;
@@ -301,24 +154,25 @@ impl Engine {
             self.session_version += 1;
         }
         match (what, result) {
-            (Writing::Other | Writing::Settle(_), Ok(())) => {}
+            (Writing::Other | Writing::Settle(_) | Writing::Leased(_), Ok(())) => {}
+            (Writing::Letters(_), Ok(())) => self.letters_kept(now),
+            (Writing::Told, result) => self.told_journaled(now, result.is_ok()),
+            (Writing::Letters(letters), Err(error)) => {
+                self.unkept.push(letters);
+                self.settle_at_ms = now.mono_ms + JOURNAL_RETRY_MS;
+                journal_failed(&error, effects);
+            }
+            (Writing::Leased(partitions), Err(error)) => {
+                self.unsaved.extend(partitions);
+                journal_failed(&error, effects);
+            }
             (Writing::Settle(settled), Err(error)) => {
                 self.unsettled.extend(settled);
                 self.settle_at_ms = now.mono_ms + JOURNAL_RETRY_MS;
-                effects.push(Effect::Record(Record {
-                    event: "journal_failed",
-                    code: None,
-                    item: None,
-                    message: error.to_string(),
-                }));
+                journal_failed(&error, effects);
             }
             (Writing::Other, Err(error)) => {
-                effects.push(Effect::Record(Record {
-                    event: "journal_failed",
-                    code: None,
-                    item: None,
-                    message: error.to_string(),
-                }));
+                journal_failed(&error, effects);
             }
             (Writing::Sign { request, entries }, Ok(())) => {
                 let count = entries.len();
@@ -345,6 +199,7 @@ impl Engine {
                     self.outbox.remember_withdrawn(pending.entry.clone(), now.wall);
                     // The lease may have been lost in the meantime; then there is nothing to put back.
                     if self.leases.get(&pending.entry.item.partition).is_some_and(|lease| !lease.giving_back) {
+                        self.tracked.insert(pending.entry.item.id, Tracked::in_deck(&pending.entry.item));
                         self.deck.put_back(pending.place, Outbox::slot(&pending));
                     }
                 }
@@ -359,12 +214,7 @@ impl Engine {
                 // What the disk does not know was sent could be withdrawn after a crash, although it was.
                 self.do_not_send();
                 self.send_at_ms = now.mono_ms + JOURNAL_RETRY_MS;
-                effects.push(Effect::Record(Record {
-                    event: "journal_failed",
-                    code: None,
-                    item: None,
-                    message: error.to_string(),
-                }));
+                journal_failed(&error, effects);
             }
             (Writing::Undo { request, keys, .. }, Err(error)) => {
                 for key in &keys {
@@ -379,4 +229,13 @@ impl Engine {
             }
         }
     }
+}
+
+fn journal_failed(error: &JournalError, effects: &mut Vec<Effect>) {
+    effects.push(Effect::Record(Record {
+        event: "journal_failed",
+        code: None,
+        item: None,
+        message: error.to_string(),
+    }));
 }

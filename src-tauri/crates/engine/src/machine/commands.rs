@@ -1,9 +1,11 @@
 //! What a person asks for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use countersign_domain::figure::may_be_corrected;
 use countersign_domain::hash;
 use countersign_domain::id::{BatchId, Digest, ExceptionId, SignOffKey};
+use countersign_domain::money::Money;
 use countersign_domain::policy::Policy;
 use countersign_domain::sign_off::{COMMENT_CHARS, Decision, SignOff};
 
@@ -21,14 +23,15 @@ struct Confirmation {
     comment: Option<String>,
     hash_total: Digest,
     policy_version: u32,
+    figures: BTreeMap<ExceptionId, Money>,
 }
 
 impl Engine {
     pub(super) fn command(&mut self, now: Now, request: RequestId, command: Command, effects: &mut Vec<Effect>) {
         let reply = match command {
-            Command::Sign { batch, ids, decision, reason, comment, hash_total, policy_version } => {
+            Command::Sign { batch, ids, decision, reason, comment, hash_total, policy_version, figures } => {
                 let confirmation =
-                    Confirmation { id: batch, ids, decision, reason, comment, hash_total, policy_version };
+                    Confirmation { id: batch, ids, decision, reason, comment, hash_total, policy_version, figures };
                 match self.entries_to_sign(now, &confirmation) {
                     Ok(entries) => {
                         self.deck.set_signing(entries.iter().map(|entry| entry.item.id), true);
@@ -154,6 +157,8 @@ impl Engine {
         }
         let mut items = self.chosen_items(&chosen)?;
         self.check_groups(&items, &chosen)?;
+        check_figures(&items, batch)?;
+        check_approvable(&items, batch.decision)?;
         let total = hash::hash_total(items.iter().map(|item| (item.key.as_str(), item.content)));
         if total != batch.hash_total {
             return Err(failure(
@@ -177,6 +182,7 @@ impl Engine {
                 comment: batch.comment.clone(),
                 decided_at,
                 policy_version,
+                figure: figure_of(&item, batch),
                 seal: None,
             };
             let sign_off = self.sealed(&item.key, sign_off);
@@ -263,7 +269,7 @@ impl Engine {
         }
         self.deck_version += 1;
         self.session_version += 1;
-        self.deck.drop_partitions(&partitions)
+        self.drop_partitions(&partitions)
     }
 
     fn hand_over(
@@ -301,7 +307,7 @@ impl Engine {
         if held.is_empty() {
             return Err(failure("NOT_IN_DECK", "Nothing of the selection is in the deck any more."));
         }
-        self.deck.drop_partitions(&partitions);
+        self.drop_partitions(&partitions);
         self.deck_version += 1;
         self.session_version += 1;
         self.hand_over = Some(Call { what: (request, held.clone()), at: now });
@@ -367,14 +373,78 @@ impl Engine {
         self.session_version += 1;
         self.outbox_version += 1;
     }
+}
 
-    /// What is undecided goes back to colleagues. (Offline it stays in the journal, for the next start.)
-    pub(super) fn give_everything_back(&mut self) {
-        let partitions: BTreeSet<_> = self.leases.held().into_iter().map(|held| held.partition).collect();
-        self.deck.drop_partitions(&partitions);
-        self.leases.give_back_all();
-        self.deck_version += 1;
+/// Only receipts that are approved have figures of the reviewer's own, over zero and with the digits of their currency; and have to
+/// where what was read is no amount.
+fn check_figures(items: &[DeckItem], batch: &Confirmation) -> Result<(), CommandFailure> {
+    for (id, figure) in &batch.figures {
+        let Some(item) = items.iter().find(|item| item.id == *id) else {
+            return Err(failure(
+                "FIGURE_UNWANTED",
+                &format!("A corrected amount is given for exception {id}, which is not selected; nothing was signed."),
+            ));
+        };
+        if batch.decision != Decision::Approve {
+            let message = format!("{} is rejected, and carries no amount. Nothing was signed.", item.key);
+            return Err(failure("FIGURE_UNWANTED", &message));
+        }
+        if !may_be_corrected(item.kind, item.reverses.as_deref()) {
+            let message = format!(
+                "A corrected amount is given for {}, and only receipts have one. Nothing was signed; take it out and sign again.",
+                item.key
+            );
+            return Err(failure("FIGURE_UNWANTED", &message));
+        }
+        if figure.amount.is_zero() || figure.amount.is_sign_negative() {
+            let message = format!(
+                "The corrected amount of {} is {}, and has to be over zero. Nothing was signed; enter it again, or reject the receipt.",
+                item.key,
+                figure.text()
+            );
+            return Err(failure("FIGURE_UNREADABLE", &message));
+        }
+        let (places, most) = (figure.amount.scale(), figure.currency.minor_units());
+        if places > u32::from(most) {
+            let message = format!(
+                "The corrected amount of {} has {places} decimal places, {} has {most}. Nothing was signed; enter it again.",
+                item.key, figure.currency
+            );
+            return Err(failure("FIGURE_UNREADABLE", &message));
+        }
     }
+    let lacking = |item: &&DeckItem| item.outlook.asks_for_amount && !batch.figures.contains_key(&item.id);
+    match items.iter().find(lacking).filter(|_| batch.decision == Decision::Approve) {
+        Some(item) => Err(failure(
+            "FIGURE_MISSING",
+            &format!(
+                "What was read of {} is no amount ({}). Nothing was signed; enter the amount of the receipt, or reject it.",
+                item.key,
+                item.outlook.read.as_deref().unwrap_or("nothing")
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// What cannot be worked out from an exception's content cannot be approved.
+fn check_approvable(items: &[DeckItem], decision: Decision) -> Result<(), CommandFailure> {
+    match items.iter().find(|item| decision == Decision::Approve && item.outlook.unapprovable) {
+        Some(item) => Err(failure(
+            "NOT_APPROVABLE",
+            &format!(
+                "What approving {} would do cannot be worked out from its content. Nothing was signed; reject it, or take it out and sign again.",
+                item.key
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// What an approval carries: what follows from the content, or what the reviewer entered.
+fn figure_of(item: &DeckItem, batch: &Confirmation) -> Option<Money> {
+    let own = batch.figures.get(&item.id).copied();
+    own.or(item.outlook.figure).filter(|_| batch.decision == Decision::Approve)
 }
 
 fn check_texts(

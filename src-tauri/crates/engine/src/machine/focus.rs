@@ -41,8 +41,6 @@ impl Engine {
             self.lease_at_ms = now.mono_ms;
             if passed_over {
                 self.leases.restart();
-                let rows = self.leases.rows(self.unjournaled.keys().cloned().collect::<Vec<_>>());
-                self.unjournaled = rows.into_iter().map(|row| (row.partition.clone(), row)).collect();
             }
             self.journal(Write::Focus(focus.cloned()), Writing::Other, effects);
         }
@@ -95,8 +93,7 @@ impl Engine {
             .map(|slot| &slot.item)
             .filter(|item| signing(item.id) || !outside.contains(&item.id))
             .map(|item| item.partition.clone());
-        let kept: BTreeSet<PartitionKey> =
-            unanswered.chain(inside).chain(self.scoring_partitions.values().cloned()).collect();
+        let kept: BTreeSet<PartitionKey> = unanswered.chain(inside).chain(self.scoring.partitions().cloned()).collect();
         let leaving: Vec<(ExceptionId, PartitionKey)> = self
             .deck
             .slots()
@@ -112,6 +109,7 @@ impl Engine {
                 self.leases.give_back(partition);
             }
             self.deck.take(*id);
+            self.tracked.remove(id);
             self.notes.remove(id);
         }
         if !left.is_empty() {

@@ -49,6 +49,7 @@ impl Engine {
             workstation: self.workstation,
             policy_version: sign_off.policy_version,
             decided_at: sign_off.decided_at,
+            figure: sign_off.figure,
         }
     }
 }

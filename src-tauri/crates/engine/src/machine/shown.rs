@@ -152,30 +152,18 @@ impl Engine {
         let lease = p99.and_then(|p99| self.settings.lease_too_short(p99));
         let journal = self.journal_problem.as_ref().map(ToString::to_string);
         let trouble = self.trouble.as_ref().map(ToString::to_string);
-        lease.into_iter().chain(journal).chain(trouble).chain(self.receipt_problem.clone()).collect()
+        lease
+            .into_iter()
+            .chain(journal)
+            .chain(trouble)
+            .chain(self.receipt_problem.clone())
+            .chain(self.scoring_warning())
+            .chain(self.lag_warning())
+            .collect()
     }
 
     /// Versions of the deck, the outbox and the session: each grows with every change.
     pub fn versions(&self) -> (u32, u32, u32) {
         (self.deck_version, self.outbox_version, self.session_version)
-    }
-
-    /// Looks for items that are in two places, and for deck items without a lease: defects that must never appear.
-    pub fn lost_tasks(&self) -> Vec<String> {
-        let decided = self.outbox.exceptions();
-        let mut defects = Vec::new();
-        for slot in self.deck.slots() {
-            let id = slot.item.id;
-            if decided.contains(&id) && !self.deck.is_signing(id) {
-                defects.push(format!("exception {id} is in the deck and in the outbox"));
-            }
-            if self.scoring.contains_key(&id) {
-                defects.push(format!("exception {id} is in the deck and being scored"));
-            }
-            if self.leases.get(&slot.item.partition).is_none() && !self.deck.is_signing(id) {
-                defects.push(format!("exception {id} is in the deck without a lease of {}", slot.item.partition));
-            }
-        }
-        defects
     }
 }

@@ -1,18 +1,25 @@
 //! What became of decisions: durable, accepted, refused, to be tried again, given up.
 
+use countersign_domain::code::FailureClass;
 use countersign_domain::hash;
 use countersign_domain::id::SignOffKey;
 use countersign_domain::sign_off::{Answer, CurrentContent, Outcome};
 
-use super::{DECISION_TIMES, Effect, Engine, Now, Record, SETTLED_REMEMBERED};
+use super::given_up::given_up;
+use super::{DECISION_TIMES, Effect, Engine, Happened, Ids, Now, Record, SETTLED_REMEMBERED, Tracked};
 use crate::backoff::delay_ms;
 use crate::deck::Slot;
 use crate::outbox::Pending;
-use crate::port::{BacklogError, DeckItem, Entry, Failure, LeasedItem, Settled, SignOffReply, Stage, What, note_step};
+use crate::port::{
+    BacklogError, DeckItem, Entry, Failure, LeasedItem, Settled, SignOffReply, Stage, What, Write, note_step,
+};
 
 /// The pause after a partition could not be served alone, before the next one's turn: a server that can serve none is not to be
 /// asked for thousands of them at once.
 const ALONE_PAUSE_MS: u64 = 200;
+
+/// What fails when a decision does.
+const SIGN_OFF: &str = "sign off";
 
 impl Engine {
     /// A decision is durable: it leaves the deck, and its undo window begins.
@@ -74,6 +81,7 @@ impl Engine {
         let mut settled = Vec::with_capacity(answers.len());
         for (key, answer) in call.what.into_iter().zip(answers) {
             let Some(mut pending) = self.outbox.remove(key) else { continue };
+            self.tracked.remove(&pending.entry.item.id);
             let accepted = answer.outcome.accepted();
             pending.entry.stage = if accepted { Stage::Committed } else { Stage::Refused };
             let current = answer.now.clone();
@@ -103,7 +111,7 @@ impl Engine {
             } else {
                 self.refused(&pending, &answer, effects);
                 if let Some(current) = current {
-                    self.take_back(&pending.entry, current, effects);
+                    self.take_back(now, &pending.entry, current);
                 }
                 self.outbox.insert(pending);
             }
@@ -119,12 +127,13 @@ impl Engine {
         let item = &pending.entry.item;
         let stands =
             self.leases.get(&item.partition).is_some_and(|lease| lease.epoch == item.epoch && !lease.giving_back);
-        let elsewhere = self.scoring.contains_key(&item.id) || self.deck.get(item.id).is_some();
+        let elsewhere = self.scoring.contains(item.id) || self.deck.get(item.id).is_some();
         if !outcome.leaves_undecided() || !stands || elsewhere || self.drain.is_some() {
             return None;
         }
         let note = refused_note(outcome);
         let item = DeckItem { note: Some(note.clone()), ..item.clone() };
+        self.tracked.insert(item.id, Tracked::in_deck(&item));
         self.deck.put_back(pending.place, Slot { item, since_ms: now.mono_ms });
         Some(note)
     }
@@ -146,17 +155,15 @@ impl Engine {
     }
 
     /// An exception that changed is shown as it is now, if its lease still stands.
-    fn take_back(&mut self, entry: &Entry, current: CurrentContent, effects: &mut Vec<Effect>) {
+    fn take_back(&mut self, now: Now, entry: &Entry, current: CurrentContent) {
         let item = &entry.item;
         let stands = self
             .leases
             .get(&item.partition)
             .is_some_and(|lease| lease.epoch == entry.sign_off.epoch && !lease.giving_back);
-        if !stands || self.drain.is_some() || self.scoring.contains_key(&item.id) {
+        if !stands || self.drain.is_some() || self.scoring.contains(item.id) {
             return;
         }
-        self.scoring.insert(item.id, 1);
-        self.scoring_partitions.insert(item.id, item.partition.clone());
         let leased = LeasedItem {
             id: item.id,
             partition: item.partition.clone(),
@@ -168,11 +175,12 @@ impl Engine {
             signatures: 0,
             due_on: item.due_on,
         };
-        effects.push(Effect::Score(vec![leased], self.thresholds()));
+        self.enter_scoring(now, leased);
     }
 
     fn remember_settled(&mut self, entry: &Entry) {
-        if self.settled.insert(entry.item.id, entry.item.version).is_none() {
+        let settled = (entry.item.version, Ids::of(&entry.item));
+        if self.settled.insert(entry.item.id, settled).is_none() {
             self.settled_order.push_back(entry.item.id);
         }
         if self.settled_order.len() > SETTLED_REMEMBERED
@@ -203,7 +211,7 @@ impl Engine {
     fn try_again(&mut self, now: Now, keys: &[SignOffKey], error: &BacklogError, effects: &mut Vec<Effect>) {
         self.link.answered(now.wall);
         effects.push(Effect::Record(Record {
-            event: "retry_scheduled",
+            event: "call_failed",
             code: None,
             item: None,
             message: error.to_string(),
@@ -224,24 +232,36 @@ impl Engine {
                 exhausted.push(*key);
             }
         }
-        let at = now.mono_ms + delay_ms(most, &mut self.random);
+        let delay_ms = delay_ms(most, &mut self.random);
         for key in keys {
             let Some(pending) = self.outbox.get_mut(*key) else { continue };
-            pending.next_attempt_ms = at;
+            pending.next_attempt_ms = now.mono_ms + delay_ms;
             pending.entry.problem = Some(error.message.clone());
+            if !exhausted.contains(key) {
+                let (item, attempt) = (&pending.entry.item, pending.entry.attempts);
+                let happened = Happened::RetryScheduled { operation: SIGN_OFF, attempt, delay_ms };
+                Self::trace(item.id, Some(Ids::of(item)), happened, effects);
+            }
         }
         self.give_up(now, &exhausted, error, effects);
     }
 
     fn give_up(&mut self, now: Now, keys: &[SignOffKey], error: &BacklogError, effects: &mut Vec<Effect>) {
-        let mut settled = Vec::new();
+        let structural = error.failure == Failure::Structural;
+        let class = if structural { FailureClass::Structural } else { FailureClass::Transient };
+        let (mut settled, mut letters) = (Vec::new(), Vec::new());
         for key in keys {
             let Some(pending) = self.outbox.get_mut(*key) else { continue };
             pending.entry.stage = Stage::Dead;
             pending.entry.problem = Some(error.message.clone());
             note_step(&mut pending.entry.steps, now.wall, What::GivenUp(error.message.clone()));
-            effects.push(record_of("dead", &pending.entry, &error.message));
-            let attempts = pending.entry.attempts;
+            let (item, attempts) = (&pending.entry.item, pending.entry.attempts);
+            if structural {
+                letters.push(given_up(&pending.entry, item.id, &error.message, now));
+            }
+            let happened =
+                Happened::DeadLettered { operation: SIGN_OFF, attempts: attempts + u32::from(structural), class };
+            Self::trace(item.id, Some(Ids::of(item)), happened, effects);
             settled.push(Settled {
                 key: *key,
                 stage: Stage::Dead,
@@ -253,6 +273,10 @@ impl Engine {
                 steps: pending.entry.steps.clone(),
                 returned: None,
             });
+        }
+        if !letters.is_empty() {
+            // Before it is settled: what is told of and then sent again after a crash is given up again, and is told in vain.
+            self.keep_letters(Write::GivenUp(letters), effects);
         }
         if !settled.is_empty() {
             self.session_version += 1;

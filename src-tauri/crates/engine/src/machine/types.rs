@@ -1,5 +1,6 @@
 //! What comes in and what goes out.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use chrono::{DateTime, Utc};
@@ -7,14 +8,16 @@ use countersign_domain::code::Code;
 use countersign_domain::focus::Focus;
 use countersign_domain::id::PartitionKey;
 use countersign_domain::id::{BatchId, Digest, ExceptionId, SignOffKey};
+use countersign_domain::money::Money;
 use countersign_domain::scoring::Thresholds;
 use countersign_domain::seal::{Enrolment, PublicKey};
 use countersign_domain::sign_off::{Decision, SignOff};
 use uuid::Uuid;
 
+use super::trace::{Trace, Unscored};
 use crate::port::{
-    BacklogError, DeckItem, Held, JournalError, LeaseReply, LeaseRequest, LeasedItem, Renewed, SignOffReply, Welcome,
-    Write,
+    BacklogError, DeckItem, Held, JournalError, LeaseReply, LeaseRequest, LeasedItem, LetterRef, Renewed, SignOffReply,
+    Welcome, Write,
 };
 
 /// The time: one clock that only goes forward, and one that says when.
@@ -39,8 +42,10 @@ pub struct Token(pub u64);
 pub struct Scored {
     /// As it was leased.
     pub leased: LeasedItem,
+    /// Which worker did it, from 0.
+    pub worker: u32,
     /// What to show, or why it cannot be shown.
-    pub result: Result<DeckItem, String>,
+    pub result: Result<DeckItem, Unscored>,
 }
 
 /// What a person asks for.
@@ -62,6 +67,8 @@ pub enum Command {
         hash_total: Digest,
         /// The policy whose attestation the dialog showed.
         policy_version: u32,
+        /// Corrected amounts of receipts that are approved. What a claim posts follows from what was shown of it.
+        figures: BTreeMap<ExceptionId, Money>,
     },
     /// Withdraw what is still in its undo window.
     Undo(BatchId),
@@ -150,8 +157,10 @@ pub enum Event {
     HandedOver(Result<Vec<PartitionKey>, BacklogError>),
     /// The answer to [`Effect::SignOff`], in the order of the decisions.
     SignedOff(Result<SignOffReply, BacklogError>),
-    /// The answer to [`Effect::Score`], in part or whole.
+    /// Answers to [`Effect::Score`], as they are done: one for each exception that was handed over.
     Scored(Vec<Scored>),
+    /// The answer to [`Effect::GiveUp`]: of what the backlog was told, or would have been.
+    GaveUp(Vec<LetterRef>, Result<(), BacklogError>),
     /// The answer to [`Effect::Journal`].
     Journaled(Token, Result<(), JournalError>),
     /// A person asks for something.
@@ -175,14 +184,18 @@ pub enum Effect {
     HandOver(Vec<Held>, String),
     /// Send these decisions.
     SignOff(Vec<SignOff>),
-    /// Read these, and score them with the thresholds.
+    /// Read these, and score them with the thresholds. There are never more under way than their lanes take.
     Score(Vec<LeasedItem>, Thresholds),
+    /// Tell the backlog of at most so many of the letters that the journal holds and that it was not told of.
+    GiveUp(usize),
     /// Make this durable.
     Journal(Token, Write),
     /// Answer a command.
     Reply(RequestId, Result<Reply, CommandFailure>),
     /// Write a record to the log.
     Record(Record),
+    /// Write a record of one exception to the log.
+    Trace(Trace),
     /// Closing is done; nothing more will be asked for.
     Drained {
         /// `drain_timeout_s` went by, or the person would not wait; what is left is on disk.

@@ -13,6 +13,8 @@ use countersign_domain::sign_off::{Answer, SignOff};
 use countersign_domain::standing::Standing;
 use uuid::Uuid;
 
+use super::GivenUp;
+
 /// Who calls, and with which settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hello {
@@ -301,4 +303,12 @@ pub trait Backlog: Send + Sync {
         workstation: WorkstationId,
         sign_offs: &[SignOff],
     ) -> impl Future<Output = Result<SignOffReply, BacklogError>> + Send;
+
+    /// Keeps what was given up here as dead letters, at most [`LETTERS_A_CALL`](super::LETTERS_A_CALL). One that was told before is
+    /// told in vain.
+    fn give_up(
+        &self,
+        workstation: WorkstationId,
+        letters: &[GivenUp],
+    ) -> impl Future<Output = Result<(), BacklogError>> + Send;
 }

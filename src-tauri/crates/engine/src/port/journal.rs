@@ -4,6 +4,7 @@ use std::fmt;
 
 use chrono::{DateTime, NaiveDate, Utc};
 use countersign_domain::exception::{Kind, MatchDecision, RoutingTier};
+use countersign_domain::figure::Outlook;
 use countersign_domain::focus::Focus;
 use countersign_domain::id::{BatchId, ContentHash, Epoch, ExceptionId, PartitionKey, Seq, SignOffKey, WorkstationId};
 use countersign_domain::money::Money;
@@ -16,6 +17,10 @@ use thiserror::Error;
 use uuid::Uuid;
 
 use super::batch::{Batch, Step};
+use super::desk::{GivenUp, LetterRef};
+
+/// The most bytes of originals that are read at once to tell the backlog of them.
+pub const UNTOLD_BYTES: usize = 16 * 1024 * 1024;
 
 /// An exception in the deck: what the grid shows, without the content itself.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +76,9 @@ pub struct DeckItem {
     pub source_hash: String,
     /// What policy suggests.
     pub suggestion: Suggestion,
+    /// What deciding does, and the figure that an approval carries.
+    #[serde(default)]
+    pub outlook: Outlook,
     /// Why it is back, when it came back.
     pub note: Option<String>,
 }
@@ -245,8 +253,12 @@ pub enum Write {
     Settled(Vec<Settled>),
     /// Refused decisions that the reviewer has seen and put away.
     Dismissed(Vec<SignOffKey>),
-    /// Exceptions that could not be scored; they leave the deck.
+    /// Exceptions that could not be scored; they leave the deck. The backlog is to be told.
     DeadLettered(Vec<LocalDeadLetter>),
+    /// Decisions that the database can never take. The backlog is to be told, unless they are tried again before.
+    GivenUp(Vec<GivenUp>),
+    /// The backlog was told of these.
+    Told(Vec<LetterRef>),
     /// What the window keeps of itself; at most [`UI_STATE_BYTES`](super::UI_STATE_BYTES).
     UiState(String),
     /// The reviewer signs out: leases, the deck, answered decisions and dead letters are forgotten, and nothing of them stays in the
@@ -271,6 +283,8 @@ impl fmt::Debug for Write {
             Self::Settled(settled) => write!(f, "Settled({settled:?})"),
             Self::Dismissed(keys) => write!(f, "Dismissed({keys:?})"),
             Self::DeadLettered(letters) => write!(f, "DeadLettered({letters:?})"),
+            Self::GivenUp(letters) => write!(f, "GivenUp({letters:?})"),
+            Self::Told(letters) => write!(f, "Told({letters:?})"),
             Self::UiState(state) => write!(f, "UiState({:?})", Redacted(state)),
             Self::Cleared => f.write_str("Cleared"),
         }
@@ -367,4 +381,8 @@ pub trait Journal: Send {
 
     /// What the window kept of itself.
     fn ui_state(&mut self) -> Result<Option<String>, JournalError>;
+
+    /// What was given up and the backlog was not told of, oldest first: at most so many, and at most [`UNTOLD_BYTES`] but for the
+    /// first.
+    fn untold(&mut self, at_most: usize) -> Result<Vec<GivenUp>, JournalError>;
 }

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use countersign_domain::exception::{Kind, RoutingTier};
 use countersign_domain::id::{ExceptionId, WorkstationId};
 use countersign_domain::money::Money;
@@ -114,6 +114,21 @@ pub struct History {
     pub pending: u32,
 }
 
+/// How well the receipts of one day were read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaptureDay {
+    /// The day they were submitted, in UTC: a plain date.
+    pub day: NaiveDate,
+    /// How many arrived.
+    pub receipts: u32,
+    /// Of these, the ones that drift.
+    pub drifting: u32,
+    /// Their share in percent, with one decimal place.
+    pub share: String,
+    /// Whether that is more than the policy in force lets pass.
+    pub alert: bool,
+}
+
 /// A receipt's picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
@@ -138,6 +153,10 @@ pub trait Reading: Send + Sync {
         workstation: WorkstationId,
         since: DateTime<Utc>,
     ) -> impl Future<Output = Result<Close, BacklogError>> + Send;
+
+    /// How well receipts were read: the days with some, latest first, at most 31.
+    fn capture(&self, workstation: WorkstationId)
+    -> impl Future<Output = Result<Vec<CaptureDay>, BacklogError>> + Send;
 
     /// What happened to an exception that is leased to this workstation or was decided on it.
     fn history(

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use countersign_domain::exception::{Kind, MatchDecision, RoutingTier};
+use countersign_domain::figure::Outlook;
 use countersign_domain::hash::{content_hash, sha256, sign_off_key};
 use countersign_domain::id::{BatchId, Epoch, ExceptionId, PartitionKey, Seq, SignOffKey, WorkstationId};
 use countersign_domain::money::Money;
@@ -79,7 +80,8 @@ pub(crate) fn plaintext(path: &Path, writes: impl IntoIterator<Item = Write>) {
              ALTER TABLE identity DROP COLUMN standing; ALTER TABLE identity DROP COLUMN focus; \
              DROP INDEX outbox_batch; DROP TABLE confirmation; DROP TABLE superseded; DROP TABLE previous; DROP TABLE ui_state; \
              ALTER TABLE outbox DROP COLUMN may_be_sent; ALTER TABLE outbox DROP COLUMN receipt; \
-             ALTER TABLE outbox DROP COLUMN steps; PRAGMA user_version = 1",
+             ALTER TABLE outbox DROP COLUMN steps; ALTER TABLE outbox DROP COLUMN figure; \
+             DROP TABLE given_up; DROP INDEX dead_letter_untold; ALTER TABLE dead_letter DROP COLUMN told; PRAGMA user_version = 1",
         )
         .expect("it is taken back");
 }
@@ -127,6 +129,7 @@ pub(crate) fn item(n: i64) -> DeckItem {
             reasons: vec!["It came late.".to_owned()],
             policy_version: 2,
         },
+        outlook: Outlook::default(),
         note: None,
     }
 }
@@ -155,6 +158,7 @@ pub(crate) fn entry(n: i64) -> Entry {
             comment: Some("naïve\ncomment".to_owned()),
             decided_at: time(n),
             policy_version: 3,
+            figure: (n % 5 == 0).then(|| money("21.60", "USD")),
             seal: Some(Seal { enrolment: 1, signature: [7; 64], mac: sha256(b"seal") }),
         },
         item,
@@ -195,7 +199,7 @@ pub(crate) fn answered(n: i64, stage: Stage, outcome: Option<Outcome>) -> Settle
         key: key(n),
         stage,
         attempts: 2,
-        answer: outcome.map(|outcome| Answer { outcome, first_outcome: None, other: None, now: None }),
+        answer: outcome.map(Answer::plain),
         problem: (stage == Stage::Dead).then(|| "five transient errors".to_owned()),
         at: time(1_000_000 + n),
         receipt: outcome.map(|_| 70 + n % 2),

@@ -113,8 +113,9 @@ fn an_answer_takes_the_item_out_of_the_deck_and_stays() {
     let place = place();
     let mut journal = place.open();
     let other = OtherDecision { reviewer: "bob".to_owned(), decision: Decision::Reject, at: time(5) };
-    let conflict =
-        Answer { outcome: Outcome::AlreadyDecided, first_outcome: Some(Outcome::Held), other: Some(other), now: None };
+    let first_outcome = Some(Outcome::Held);
+    let figure = Some(money("21.60", "USD"));
+    let conflict = Answer { first_outcome, other: Some(other), figure, ..Answer::plain(Outcome::AlreadyDecided) };
     apply(
         &mut journal,
         [

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use uuid::Uuid;
 
 use super::fixture::*;
-use crate::{SqliteJournal, file, open};
+use crate::{SqliteJournal, file, open, schema};
 
 fn refused(path: &Path) -> JournalError {
     SqliteJournal::open(path, &secret(), WORKSTATION).expect_err("it is refused")
@@ -45,6 +45,7 @@ fn a_new_journal_is_private_and_keeps_its_first_identity() {
 fn the_connection_is_as_durable_as_it_has_to_be() {
     let place = place();
     let journal = place.open();
+    let version = schema::VERSION.to_string();
     for (pragma, expected) in [
         ("journal_mode", "wal"),
         ("locking_mode", "exclusive"),
@@ -53,7 +54,7 @@ fn the_connection_is_as_durable_as_it_has_to_be() {
         ("checkpoint_fullfsync", "1"),
         ("foreign_keys", "1"),
         ("trusted_schema", "0"),
-        ("user_version", "5"),
+        ("user_version", version.as_str()),
         ("secure_delete", "1"),
         ("temp_store", "2"),
         ("application_id", "1129531214"),
@@ -98,11 +99,11 @@ fn a_newer_journal_is_refused_and_not_touched() {
     for in_log in [false, true] {
         let newer = stranger(&place.path);
         newer
-            .execute_batch(if in_log {
-                "PRAGMA user_version = 6"
-            } else {
-                "PRAGMA user_version = 6; PRAGMA wal_checkpoint(TRUNCATE)"
-            })
+            .execute_batch(&format!(
+                "PRAGMA user_version = {}{}",
+                schema::VERSION + 1,
+                if in_log { "" } else { "; PRAGMA wal_checkpoint(TRUNCATE)" }
+            ))
             .expect("it writes");
         drop(newer);
         let before = files(&place.path);
@@ -171,7 +172,7 @@ fn a_log_without_its_journal_is_not_poured_into_a_fresh_one() {
     let place = place();
     drop(place.open());
     let other = stranger(&place.path);
-    other.execute_batch("INSERT INTO dead_letter VALUES (1, 1, '', '', 1, 1)").expect("it writes");
+    other.execute_batch("INSERT INTO dead_letter VALUES (1, 1, '', '', 1, 1, 0)").expect("it writes");
     drop(other);
     fs::remove_file(&place.path).expect("it is there");
     let error = refused(&place.path);

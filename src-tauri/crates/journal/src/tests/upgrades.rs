@@ -29,6 +29,8 @@ fn expected() -> Restored {
     // A release that did not encrypt did not seal either.
     for entry in &mut expected.outbox {
         (entry.sign_off.policy_version, entry.sign_off.seal) = (0, None);
+        // Nor were there figures.
+        entry.sign_off.figure = None;
         // Nor did it remember what was sent, and what was done.
         (entry.may_be_sent, entry.receipt, entry.steps) = (true, None, Vec::new());
     }

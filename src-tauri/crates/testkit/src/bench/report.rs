@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::claim::ClaimRow;
+use super::intake::{FlowRow, IntakeRow};
 use super::server::Written;
 use super::sides::Which;
 
@@ -16,6 +17,10 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// The claim over backlogs of different sizes.
     pub claims: Vec<ClaimRow>,
+    /// Small work beside a large load.
+    pub flow: Option<FlowRow>,
+    /// Taking arrivals in.
+    pub intake: Option<IntakeRow>,
 }
 
 /// One kind of work.
@@ -124,6 +129,12 @@ impl fmt::Display for Report {
                 [row.name.clone(), claims, p50, p99, hundredths(row.ratio_percent)]
             };
             table(f, CLAIM_COLUMNS, self.claims.iter().map(cells))?;
+        }
+        if let Some(flow) = &self.flow {
+            write!(f, "{flow}")?;
+        }
+        if let Some(intake) = &self.intake {
+            write!(f, "{intake}")?;
         }
         Ok(())
     }

@@ -86,6 +86,7 @@ pub(crate) fn approve(items: &[LeasedItem]) -> Vec<SignOff> {
                 comment: None,
                 decided_at,
                 policy_version: 1,
+                figure: None,
                 seal: None,
             };
             sealed(sign_off, &key, REVIEWER, WORKSTATION)

@@ -31,6 +31,10 @@ enum Only {
     Claims,
     /// Verifying the audit stream.
     Audit,
+    /// Taking arrivals in.
+    Enqueue,
+    /// Small work while a large claim loads.
+    Flow,
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -38,7 +42,7 @@ async fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let load = if arguments.quick { Load::QUICK } else { Load::FULL };
     let parts: Vec<Part> = if arguments.only.is_empty() {
-        vec![Part::Cycles, Part::SignOffs, Part::Audit, Part::Claims]
+        vec![Part::Cycles, Part::SignOffs, Part::Audit, Part::Claims, Part::Flow, Part::Enqueue]
     } else {
         arguments.only.iter().map(|only| part(*only)).collect()
     };
@@ -57,5 +61,7 @@ fn part(only: Only) -> Part {
         Only::SignOffs => Part::SignOffs,
         Only::Claims => Part::Claims,
         Only::Audit => Part::Audit,
+        Only::Enqueue => Part::Enqueue,
+        Only::Flow => Part::Flow,
     }
 }

@@ -18,8 +18,10 @@ use uuid::Uuid;
 /// The numbers of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Counted {
-    /// Exceptions and dead letters in the database.
+    /// Exceptions, released receipts and dead letters in the database.
     pub arrived: i64,
+    /// Receipts that needed no reviewer.
+    pub released: i64,
     /// Dead letters.
     pub dead_lettered: i64,
     /// Undecided exceptions.
@@ -34,7 +36,7 @@ pub struct Counted {
     pub held: i64,
     /// Decided, with their effect.
     pub resolved: i64,
-    /// Postings and routings.
+    /// Postings, routings and disputes.
     pub effects: i64,
     /// Accepted sign-offs.
     pub sign_offs: i64,
@@ -56,13 +58,13 @@ pub struct Counted {
 
 impl fmt::Display for Counted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { arrived, dead_lettered, pending, approved, rejected, held, effects, sign_offs, .. } = self;
+        let Self { arrived, released, dead_lettered, pending, approved, rejected, held, effects, sign_offs, .. } = self;
         let Self { duplicates_absorbed, signed_offline, drained_after_reconnect, outbox_left, .. } = self;
         let Self { lost, duplicate_effects, order_violations, .. } = self;
         writeln!(f, "\nCounted in PostgreSQL and the journals:")?;
         writeln!(
             f,
-            "{arrived:>7} arrived = {dead_lettered} dead letters + {pending} pending + {approved} approved + {rejected} rejected ({held} held)"
+            "{arrived:>7} arrived = {dead_lettered} dead letters + {released} released + {pending} pending + {approved} approved + {rejected} rejected ({held} held)"
         )?;
         writeln!(f, "{sign_offs:>7} sign-offs, {effects} effects")?;
         writeln!(
@@ -118,6 +120,7 @@ async fn from_database(owner: &PgPool) -> anyhow::Result<Counted> {
     let sql = "
         WITH effect AS (
             SELECT exception_id, effect_no FROM countersign.posting UNION ALL SELECT exception_id, effect_no FROM countersign.routing
+            UNION ALL SELECT exception_id, effect_no FROM countersign.dispute
         ), placed AS (
             SELECT e.state, f.effect_no,
                    max(f.effect_no) OVER earlier AS earlier_effect,
@@ -125,7 +128,8 @@ async fn from_database(owner: &PgPool) -> anyhow::Result<Counted> {
             FROM countersign.exception e LEFT JOIN effect f ON f.exception_id = e.id
             WINDOW earlier AS (PARTITION BY e.partition_key ORDER BY e.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
         )
-        SELECT (SELECT count(*) FROM countersign.exception) + (SELECT count(*) FROM countersign.dead_letter) AS arrived,
+        SELECT (SELECT count(*) FROM countersign.exception) + (SELECT count(*) FROM countersign.released) + (SELECT count(*) FROM countersign.dead_letter) AS arrived,
+               (SELECT count(*) FROM countersign.released) AS released,
                (SELECT count(*) FROM countersign.dead_letter) AS dead_lettered,
                (SELECT count(*) FROM countersign.exception WHERE state = 'PENDING') AS pending,
                (SELECT coalesce(sum(pending), 0) FROM countersign.partition WHERE lease_until IS NOT NULL) AS leased,
@@ -142,6 +146,7 @@ async fn from_database(owner: &PgPool) -> anyhow::Result<Counted> {
     let number = |name| row.try_get::<i64, _>(name);
     Ok(Counted {
         arrived: number("arrived")?,
+        released: number("released")?,
         dead_lettered: number("dead_lettered")?,
         pending: number("pending")?,
         leased: number("leased")?,
@@ -176,6 +181,7 @@ async fn missing_lines(owner: &PgPool, input: &Path) -> anyhow::Result<u64> {
             let (hashes, keys): (Vec<Vec<u8>>, Vec<String>) = std::mem::take(&mut wanted).into_iter().unzip();
             let sql = "SELECT count(*) FROM unnest($1::bytea[], $2::text[]) AS i (hash, key)
                        WHERE NOT EXISTS (SELECT FROM countersign.exception e WHERE e.idempotency_key = i.key)
+                         AND NOT EXISTS (SELECT FROM countersign.released r WHERE r.idempotency_key = i.key)
                          AND NOT EXISTS (SELECT FROM countersign.dead_letter d WHERE d.original_hash = i.hash)";
             let count: i64 = sqlx::query_scalar(sql)
                 .bind(hashes)

@@ -40,10 +40,11 @@ pub struct Office {
 }
 
 impl Office {
-    /// Starts PostgreSQL, migrates, adds reviewers and takes the input in, with the pictures beside it.
+    /// Starts PostgreSQL, migrates, adds reviewers and the vendors that the input names, and takes it in, with the pictures beside it.
     pub async fn open(input: &Path, reviewers: usize) -> anyhow::Result<Self> {
         anyhow::ensure!((1..=64).contains(&reviewers), "expected 1 to 64 workstations, not {reviewers}");
         let file = tokio::fs::File::open(input).await.with_context(|| format!("open {}", input.display()))?;
+        let lines = tokio::fs::read(input).await.with_context(|| format!("read {}", input.display()))?;
         let postgres = PrivatePostgres::start(PostgresOptions { durable: true }).await?;
         postgres.create_database(DATABASE).await?;
         let url = postgres.admin_url(DATABASE);
@@ -58,6 +59,8 @@ impl Office {
             reviewer::add(&database, &login, None, Some(&password)).await?;
             known.push(Reviewer { login, password });
         }
+        crate::vendors::register(&database, &String::from_utf8_lossy(&lines)).await?;
+        drop(lines);
         let origin =
             input.file_name().map_or_else(|| input.display().to_string(), |name| name.to_string_lossy().into_owned());
         let enqueued = enqueue_reader(&database, BufReader::new(file), &origin).await?;

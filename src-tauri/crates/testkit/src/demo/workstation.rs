@@ -1,6 +1,6 @@
 //! A workstation without a window, in a process of its own: it does what the lines on its standard input say.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use chrono::Utc;
 use countersign_backlog::{PgBacklog, Target, Tls};
 use countersign_domain::hash;
 use countersign_domain::id::{BatchId, ExceptionId, WorkstationId};
+use countersign_domain::money::Money;
 use countersign_domain::scoring::Route;
 use countersign_domain::settings::Settings;
 use countersign_domain::sign_off::Decision;
@@ -101,6 +102,7 @@ pub async fn work(seat: Seat, password: SecretString) -> anyhow::Result<()> {
         machine: seat.user.clone(),
         app_version: env!("CARGO_PKG_VERSION").to_owned(),
         keys: keys_of(fresh),
+        scorer: countersign_station::scorer(),
         keep_enrolment: Arc::new(|_| Err("the workstations of this run are enrolled before they start".to_owned())),
         seed: random.random(),
     })?;
@@ -200,6 +202,7 @@ async fn sign(station: &StationHandle<PgBacklog>, most: usize, random: &mut ChaC
             comment: (decision == Decision::Reject).then(|| format!("decided {}", Utc::now().date_naive())),
             hash_total: hash::hash_total(batch.iter().map(|item| (item.key.as_str(), item.content))),
             policy_version,
+            figures: if decision == Decision::Approve { entered(&batch) } else { BTreeMap::new() },
         };
         match station.command(command).await? {
             Ok(Reply::Signed { count }) => signed += count,
@@ -214,4 +217,10 @@ async fn sign(station: &StationHandle<PgBacklog>, most: usize, random: &mut ChaC
         }
     }
     Ok(signed)
+}
+
+/// Where no amount could be read of a receipt, what it differs by was claimed: that is entered, the same by both of two people.
+fn entered(batch: &[&&DeckItem]) -> BTreeMap<ExceptionId, Money> {
+    let unread = batch.iter().filter(|item| item.outlook.asks_for_amount && !item.variance.amount.is_zero());
+    unread.map(|item| (item.id, Money { amount: item.variance.amount.abs(), ..item.variance })).collect()
 }

@@ -8,7 +8,8 @@ use countersign_domain::id::{PartitionKey, WorkstationId};
 use countersign_domain::seal::{Enrolment, PublicKey};
 use countersign_domain::sign_off::SignOff;
 use countersign_engine::port::{
-    Backlog, BacklogError, Failure, Held, Hello, LeaseReply, LeaseRequest, Problem, Renewed, SignOffReply, Welcome,
+    Backlog, BacklogError, Failure, GivenUp, Held, Hello, LeaseReply, LeaseRequest, Problem, Renewed, SignOffReply,
+    Welcome,
 };
 use uuid::Uuid;
 
@@ -105,5 +106,10 @@ impl Backlog for SimBacklog {
 
     async fn sign_off(&self, workstation: WorkstationId, sign_offs: &[SignOff]) -> Result<SignOffReply, BacklogError> {
         Ok(self.database().sign_off(self.wall(), workstation, &self.reviewer, sign_offs))
+    }
+
+    async fn give_up(&self, _workstation: WorkstationId, letters: &[GivenUp]) -> Result<(), BacklogError> {
+        self.database().give_up(letters);
+        Ok(())
     }
 }

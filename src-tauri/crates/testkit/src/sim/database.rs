@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_domain::exception::{Kind, RoutingTier};
+use countersign_domain::figure::{self, Outlook, may_be_corrected};
 use countersign_domain::focus::{Focus, Seen};
 use countersign_domain::gate;
 use countersign_domain::hash;
@@ -10,7 +11,9 @@ use countersign_domain::id::{ContentHash, Epoch, ExceptionId, PartitionKey, Seq,
 use countersign_domain::money::Money;
 use countersign_domain::receipt::{CurrencyTotal, Receipt, keys_total};
 use countersign_domain::sign_off::{Answer, CurrentContent, Decision, OtherDecision, Outcome, SignOff};
-use countersign_engine::port::{Held, LeaseReply, LeaseRequest, LeasedItem, LeasedPartition, Renewed, SignOffReply};
+use countersign_engine::port::{
+    GivenUp, Held, LeaseReply, LeaseRequest, LeasedItem, LeasedPartition, LetterRef, Renewed, SignOffReply,
+};
 use uuid::Uuid;
 
 use chrono::{DateTime, Utc};
@@ -41,6 +44,14 @@ pub struct Item {
     kind: Kind,
     tier: RoutingTier,
     counterparty: String,
+    outlook: Outlook,
+    reverses: Option<String>,
+    /// With which figure it was approved first.
+    first_figure: Option<Money>,
+    /// The figure of the decision.
+    figure: Option<Money>,
+    /// What was posted.
+    pub posted: Option<Money>,
     /// Who gave the first of two approvals.
     pub first_by: Option<String>,
     /// Who decided what, when.
@@ -75,6 +86,8 @@ pub struct Database {
     received: BTreeSet<(SignOffKey, DateTime<Utc>)>,
     effects: u64,
     receipts: i64,
+    /// What workstations gave up, and how often they told of it.
+    letters: BTreeMap<LetterRef, (GivenUp, u32)>,
     /// Where each reviewer works: the workstation that leased last.
     desks: BTreeMap<String, WorkstationId>,
     /// From this absolute variance on, two people have to approve.
@@ -89,6 +102,7 @@ impl Database {
     /// Takes a canonical body in; the outcome as the database names it.
     pub fn enqueue(&mut self, body: &str) -> &'static str {
         let content = gate::read_body(body).expect("only what passed the gates is enqueued");
+        let outlook = figure::outlook(&content);
         let partition = PartitionKey(content.partition_key);
         if let Some(item) = self.by_key.get(&content.idempotency_key).and_then(|id| self.items.get_mut(id)) {
             if item.source_hash == content.source_hash || item.seen.contains(&hash::content_hash(body)) {
@@ -104,6 +118,8 @@ impl Database {
             item.seen.push(item.content);
             item.prepared_by.extend(content.prepared_by);
             item.variance = content.variance;
+            item.outlook = outlook;
+            item.first_figure = None;
             item.first_by = None;
             return "CORRECTED";
         }
@@ -127,6 +143,11 @@ impl Database {
             kind: content.kind,
             tier: content.routing_tier,
             counterparty: content.counterparty,
+            outlook,
+            reverses: content.reverses,
+            first_figure: None,
+            figure: None,
+            posted: None,
             first_by: None,
             decided: None,
             effect: None,
@@ -188,6 +209,18 @@ impl Database {
 
     fn over_limit(&self, item: &Item) -> bool {
         self.largest.is_some_and(|largest| item.variance.amount.abs() > largest)
+    }
+
+    /// The figure that an approval has to carry; `Err` where any will do.
+    fn expected(item: &Item, decision: Decision) -> Result<Option<Money>, ()> {
+        if decision == Decision::Reject {
+            return Ok(None);
+        }
+        match may_be_corrected(item.kind, item.reverses.as_deref()) {
+            true if item.first_by.is_none() => Err(()),
+            true => Ok(item.first_figure),
+            false => Ok(item.outlook.figure),
+        }
     }
 
     /// Whether a focus wants it: a group is wanted whole if any of it is.
@@ -391,6 +424,18 @@ impl Database {
         standing
     }
 
+    /// As `countersign.give_up`.
+    pub fn give_up(&mut self, letters: &[GivenUp]) {
+        for letter in letters {
+            self.letters.entry(letter.letter()).or_insert_with(|| (letter.clone(), 0)).1 += 1;
+        }
+    }
+
+    /// What workstations gave up, and how often each was told.
+    pub fn letters(&self) -> impl Iterator<Item = (&GivenUp, u32)> {
+        self.letters.values().map(|(letter, times)| (letter, *times))
+    }
+
     /// As `countersign.sign_off`.
     pub fn sign_off(
         &mut self,
@@ -417,6 +462,9 @@ impl Database {
                 if item.effect.is_none() {
                     self.effects += 1;
                     item.effect = Some(self.effects);
+                    let approved = item.decided.as_ref().is_some_and(|(_, decision, _)| *decision == Decision::Approve);
+                    let posts = approved && item.kind != Kind::Receipt;
+                    item.posted = posts.then(|| item.figure.unwrap_or(item.variance));
                     *self.effect_counts.entry(id).or_default() += 1;
                 }
             }
@@ -478,7 +526,7 @@ impl Database {
     }
 
     fn decide(&mut self, wall: DateTime<Utc>, workstation: WorkstationId, person: &str, sign_off: &SignOff) -> Answer {
-        let plain = |outcome| Answer { outcome, first_outcome: None, other: None, now: None };
+        let plain = Answer::plain;
         let Some(item) = self.items.get(&sign_off.exception) else { return plain(Outcome::NotEligible) };
         let claimed = SignOff { seal: None, ..sign_off.clone() };
         if sign_off.seal != sealed(claimed, &item.key, person, workstation).seal {
@@ -489,7 +537,7 @@ impl Database {
         }
         if let Some(first) = self.sign_offs.get(&sign_off.key) {
             let same = |a: &SignOff, b: &SignOff| {
-                (&a.reason, &a.comment, a.decided_at) == (&b.reason, &b.comment, b.decided_at)
+                (&a.reason, &a.comment, a.decided_at, a.figure) == (&b.reason, &b.comment, b.decided_at, b.figure)
             };
             return if same(&first.sign_off, sign_off) {
                 Answer { first_outcome: Some(first.outcome), ..plain(Outcome::Duplicate) }
@@ -511,24 +559,41 @@ impl Database {
         if other.is_some() {
             return Answer { other, ..plain(Outcome::AlreadyDecided) };
         }
+        if self.over_limit(item) {
+            return plain(Outcome::OverLimit);
+        }
         if item.content != sign_off.content {
             let now = Some(CurrentContent { version: item.version, body: item.body.clone() });
             return Answer { now, ..plain(Outcome::StaleVersion) };
         }
-        if self.over_limit(item) {
+        if let Ok(figure) = Self::expected(item, sign_off.decision)
+            && figure != sign_off.figure
+        {
+            return Answer { figure, ..plain(Outcome::FigureDiffers) };
+        }
+        let approved = sign_off.decision == Decision::Approve;
+        let corrected = sign_off.figure.filter(|_| may_be_corrected(item.kind, item.reverses.as_deref()));
+        let to_nothing = corrected.is_some_and(|figure| figure.amount <= rust_decimal::Decimal::ZERO);
+        if approved && (item.outlook.lacks(sign_off.figure) || to_nothing) {
+            return plain(Outcome::FigureDiffers);
+        }
+        let weight = item.outlook.weight(sign_off.figure).filter(|_| approved).unwrap_or(item.variance).amount.abs();
+        if self.largest.is_some_and(|largest| weight > largest) {
             return plain(Outcome::OverLimit);
         }
         let first = item.first_by.is_none()
             && sign_off.decision == Decision::Approve
-            && self.two_from.is_some_and(|from| item.variance.amount.abs() >= from);
+            && self.two_from.is_some_and(|from| item.variance.amount.abs().max(weight) >= from);
         if first {
-            self.items.get_mut(&sign_off.exception).expect("just looked at").first_by = Some(person.to_owned());
+            let item = self.items.get_mut(&sign_off.exception).expect("just looked at");
+            (item.first_by, item.first_figure) = (Some(person.to_owned()), sign_off.figure);
             let accepted = Accepted { sign_off: sign_off.clone(), outcome: Outcome::AwaitingSecond };
             self.sign_offs.insert(sign_off.key, accepted);
             return plain(Outcome::AwaitingSecond);
         }
-        self.items.get_mut(&sign_off.exception).expect("just looked at").decided =
-            Some((person.to_owned(), sign_off.decision, wall));
+        let item = self.items.get_mut(&sign_off.exception).expect("just looked at");
+        item.decided = Some((person.to_owned(), sign_off.decision, wall));
+        item.figure = sign_off.figure;
         self.sign_offs.insert(sign_off.key, Accepted { sign_off: sign_off.clone(), outcome: Outcome::Held });
         plain(Outcome::Held)
     }
@@ -542,7 +607,20 @@ impl Database {
             }
         }
         for item in self.items.values() {
-            let two = self.two_from.is_some_and(|from| item.variance.amount.abs() >= from);
+            let weight =
+                item.outlook.weight(item.figure).map_or(item.variance.amount.abs(), |money| money.amount.abs());
+            let two = self.two_from.is_some_and(|from| item.variance.amount.abs().max(weight) >= from);
+            let approved = item.decided.as_ref().is_some_and(|(_, decision, _)| *decision == Decision::Approve);
+            if approved && item.kind == Kind::SalesClaim && item.figure != item.outlook.figure {
+                defects
+                    .push(format!("{} was approved with {:?}, and comes to {:?}", item.key, item.figure, item.outlook));
+            }
+            if approved && item.outlook.lacks(item.figure) {
+                defects.push(format!("{} was approved, and nobody can say with which amount", item.key));
+            }
+            if approved && item.first_by.is_some() && item.first_figure != item.figure {
+                defects.push(format!("{} was approved with {:?} and {:?}", item.key, item.first_figure, item.figure));
+            }
             if let Some((second, Decision::Approve, _)) = item.decided.as_ref().filter(|_| two)
                 && item.first_by.as_ref().is_none_or(|first| first == second)
             {

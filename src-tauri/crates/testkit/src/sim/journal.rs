@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use countersign_domain::dead_letter::Cause;
 use countersign_domain::focus::Focus;
 use countersign_domain::id::{BatchId, ExceptionId, PartitionKey, Seq, SignOffKey, WorkstationId};
 use countersign_domain::sign_off::Outcome;
 use countersign_domain::standing::Standing;
 use countersign_engine::port::{
-    Batch, DeckItem, Entry, Identity, Journal, JournalError, JournalFault, LeaseRow, Restored, Settled, Stage, Write,
+    Batch, DeckItem, Entry, GivenUp, Identity, Journal, JournalError, JournalFault, LeaseRow, LetterRef,
+    LocalDeadLetter, Restored, Settled, Stage, Write,
 };
 
 /// What is on the disk.
@@ -22,6 +24,8 @@ struct Disk {
     focus: Option<Focus>,
     previous: BTreeMap<ExceptionId, (PartitionKey, u32, String)>,
     ui_state: Option<String>,
+    /// What was given up, and whether the database was told.
+    letters: BTreeMap<LetterRef, (GivenUp, bool)>,
     /// Outlives the entries that had the ordinals.
     last_ordinal: u64,
     /// The next writes fail as if the disk were full.
@@ -45,6 +49,7 @@ impl MemoryJournal {
             focus: None,
             previous: BTreeMap::new(),
             ui_state: None,
+            letters: BTreeMap::new(),
             last_ordinal: 0,
             full: false,
         })))
@@ -58,6 +63,11 @@ impl MemoryJournal {
     /// Every decision on the disk.
     pub fn entries(&self) -> Vec<Entry> {
         self.disk().outbox.values().cloned().collect()
+    }
+
+    /// What was given up, as far as the disk knows.
+    pub fn letters(&self) -> Vec<LetterRef> {
+        self.disk().letters.keys().cloned().collect()
     }
 
     fn disk(&self) -> std::sync::MutexGuard<'_, Disk> {
@@ -151,11 +161,22 @@ impl Journal for MemoryJournal {
             Write::Dismissed(keys) => disk.outbox.retain(|key, _| !keys.contains(key)),
             Write::DeadLettered(letters) => letters.iter().for_each(|letter| {
                 disk.deck.remove(&letter.id);
+                let kept = of_exception(letter);
+                disk.letters.insert(kept.letter(), (kept, false));
+            }),
+            Write::GivenUp(letters) => {
+                disk.letters.extend(letters.iter().map(|letter| (letter.letter(), (letter.clone(), false))));
+            }
+            Write::Told(letters) => letters.iter().for_each(|letter| {
+                if let Some((_, told)) = disk.letters.get_mut(letter) {
+                    *told = true;
+                }
             }),
             Write::Cleared => {
                 disk.leases.clear();
                 disk.deck.clear();
                 disk.previous.clear();
+                disk.letters.retain(|letter, _| letter.key.is_some());
                 (disk.focus, disk.ui_state) = (None, None);
                 disk.outbox.retain(|_, entry| matches!(entry.stage, Stage::Ready | Stage::Dead));
             }
@@ -187,6 +208,17 @@ impl Journal for MemoryJournal {
     fn ui_state(&mut self) -> Result<Option<String>, JournalError> {
         Ok(self.disk().ui_state.clone())
     }
+
+    fn untold(&mut self, at_most: usize) -> Result<Vec<GivenUp>, JournalError> {
+        let disk = self.disk();
+        let untold = disk.letters.values().filter(|(_, told)| !told).map(|(letter, _)| letter.clone());
+        Ok(untold.take(at_most).collect())
+    }
+}
+
+fn of_exception(letter: &LocalDeadLetter) -> GivenUp {
+    let LocalDeadLetter { id, version, body, reason, attempts, at } = letter.clone();
+    GivenUp { cause: Cause::Scoring, exception: id, version, key: None, original: body, reason, attempts, at }
 }
 
 fn decided(disk: &Disk) -> Vec<ExceptionId> {
@@ -208,6 +240,10 @@ fn settle(disk: &mut Disk, settled: &Settled) {
     entry.answer.clone_from(&settled.answer);
     entry.problem.clone_from(&settled.problem);
     let id = entry.item.id;
+    if settled.stage == Stage::Ready {
+        disk.letters.retain(|letter, (_, told)| *told || letter.key != Some(settled.key));
+    }
+    let Some(entry) = disk.outbox.get_mut(&settled.key) else { return };
     entry.receipt = settled.receipt;
     entry.steps.clone_from(&settled.steps);
     if let Some(note) = &settled.returned

@@ -2,15 +2,17 @@
 
 mod check;
 mod people;
+mod pipeline;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use chrono::{DateTime, Utc};
+use countersign_domain::exception::Kind;
 use countersign_domain::id::{BatchId, SignOffKey, WorkstationId};
 use countersign_domain::settings::Settings;
 use countersign_engine::port::{BacklogError, Failure, Journal, Welcome, Write};
-use countersign_engine::{Effect, Engine, Event, Now, RequestId, Scored, deck_item};
+use countersign_engine::{Effect, Engine, Event, Now, RequestId};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use uuid::Uuid;
@@ -68,6 +70,12 @@ pub struct DayReport {
     pub extended: usize,
     /// Refused exceptions that were in the deck with their note, and still were after a crash.
     pub returned: usize,
+    /// Attempts to score that failed and were made again.
+    pub retried: usize,
+    /// Exceptions that no attempt scored.
+    pub given_up: usize,
+    /// Exceptions handed out again although they were decided.
+    pub redelivered: usize,
 }
 
 #[derive(Debug)]
@@ -237,6 +245,12 @@ impl World {
             if number.is_multiple_of(4) { preparers.iter().map(String::as_str).collect() } else { vec!["somebody"] };
         arrival.prepared_by = &prepared_by;
         arrival.group = group.as_deref();
+        arrival.kind = match number % 7 {
+            _ if group.is_some() => Kind::Receipt,
+            1 | 4 => Kind::SalesClaim,
+            2 => Kind::Receipt,
+            _ => Kind::ReconBreak,
+        };
         arrival.revision = self.revisions.get(&number).copied().unwrap_or(1);
         (number, arrival.body())
     }
@@ -394,20 +408,12 @@ impl World {
     fn effect(&mut self, index: usize, effect: Effect) {
         let life = self.stations[index].life;
         match effect {
-            Effect::Score(items, thresholds) => {
-                let failing = self.random.random_range(0..50) == 0;
-                let scored = items
-                    .into_iter()
-                    .map(|leased| {
-                        let result = if failing {
-                            Err("the scorer fell over".to_owned())
-                        } else {
-                            deck_item(&leased, &thresholds)
-                        };
-                        Scored { leased, result }
-                    })
-                    .collect();
-                self.at(3, What::Engine(index, life, Box::new(Event::Scored(scored))));
+            Effect::Score(items, thresholds) => self.score(index, life, items, &thresholds),
+            Effect::Trace(trace) => self.report.note(&trace),
+            Effect::GiveUp(at_most) => {
+                let letters =
+                    self.stations[index].journal.untold(at_most).expect("reading a simulated disk never fails");
+                self.give_up(index, &letters);
             }
             Effect::Journal(token, write) => {
                 let decisions = self.withdrawn_by(index, &write);

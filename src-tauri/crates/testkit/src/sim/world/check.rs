@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_domain::id::SignOffKey;
-use countersign_engine::port::Stage;
+use countersign_engine::port::{LetterRef, Stage};
 
 use super::{DayReport, World};
 
@@ -48,6 +48,12 @@ impl World {
                     .all(|other| other.decided.is_some())
             {
                 defects.push(format!("{} was decided by {person} and has no effect", item.key));
+            }
+        }
+        let told: BTreeSet<LetterRef> = self.database.letters().map(|(letter, _)| letter.letter()).collect();
+        for station in &self.stations {
+            for letter in station.journal.letters().into_iter().filter(|letter| !told.contains(letter)) {
+                defects.push(format!("{} gave {letter:?} up and the database was not told", station.reviewer));
             }
         }
         self.report.signed = self.promised.len();

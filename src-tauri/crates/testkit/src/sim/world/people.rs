@@ -1,14 +1,17 @@
 //! What people do all day.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use countersign_domain::figure::may_be_corrected;
 use countersign_domain::focus::Focus;
 use countersign_domain::hash;
 use countersign_domain::id::{BatchId, ExceptionId, SignOffKey};
-use countersign_domain::sign_off::Decision;
-use countersign_engine::port::Stage;
+use countersign_domain::money::Money;
+use countersign_domain::sign_off::{Decision, Outcome};
+use countersign_engine::port::{DeckItem, Stage};
 use countersign_engine::{Command, Event, Reply, RequestId};
 use rand::Rng as _;
+use rust_decimal::Decimal;
 use uuid::Uuid;
 
 use super::{What, World};
@@ -99,7 +102,7 @@ impl World {
             .filter(|item| picked.contains(&item.id))
             .filter_map(|item| item.group.clone().map(|group| (item.partition.clone(), group)))
             .collect();
-        let chosen: Vec<_> = deck
+        let chosen: Vec<&DeckItem> = deck
             .iter()
             .filter(|item| {
                 picked.contains(&item.id)
@@ -107,6 +110,7 @@ impl World {
             })
             .collect();
         let decision = if self.random.random_range(0..4) == 0 { Decision::Reject } else { Decision::Approve };
+        let figures = if decision == Decision::Approve { self.figures(index, &chosen) } else { BTreeMap::new() };
         Command::Sign {
             batch: BatchId(Uuid::from_u128(self.random.random())),
             ids: chosen.iter().map(|item| item.id).collect(),
@@ -115,7 +119,33 @@ impl World {
             comment: None,
             hash_total: hash::hash_total(chosen.iter().map(|item| (item.key.as_str(), item.content))),
             policy_version: 1,
+            figures,
         }
+    }
+
+    /// Some receipts are corrected. Whoever was told another figure agrees with it.
+    fn figures(&mut self, index: usize, chosen: &[&DeckItem]) -> BTreeMap<ExceptionId, Money> {
+        let outbox = self.stations[index].engine.outbox();
+        let refused = outbox.map(|pending| &pending.entry).filter(|entry| entry.stage == Stage::Refused);
+        let told: BTreeMap<ExceptionId, Option<Money>> = refused
+            .filter_map(|entry| {
+                let answer = entry.answer.as_ref().filter(|answer| answer.outcome == Outcome::FigureDiffers)?;
+                Some((entry.item.id, answer.figure))
+            })
+            .collect();
+        let mut figures = BTreeMap::new();
+        for item in chosen.iter().filter(|item| may_be_corrected(item.kind, item.reverses.as_deref())) {
+            let own = (item.outlook.asks_for_amount || self.random.random_range(0..3) == 0).then(|| Money {
+                amount: Decimal::new(self.random.random_range(1_100..1_102), 2),
+                currency: item.variance.currency,
+            });
+            if let Some(figure) =
+                told.get(&item.id).copied().unwrap_or(own).or(own.filter(|_| item.outlook.asks_for_amount))
+            {
+                figures.insert(item.id, figure);
+            }
+        }
+        figures
     }
 
     /// The window says "signed": from here on nothing may lose it.
