@@ -2,6 +2,7 @@
 
 pub(crate) mod batches;
 pub(crate) mod connection;
+pub(crate) mod dead_letters;
 pub(crate) mod files;
 pub(crate) mod focus;
 pub(crate) mod reading;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use countersign_domain::id::{BatchId, Digest, ExceptionId, SignOffKey};
 use countersign_engine::{Command, Reply};
 use countersign_wire::{
-    CommandError, CurrencyTotal, DecisionChoice, DeckView, DetailView, ExportView, HandOverReply, OutboxView,
+    CommandError, CurrencyTotal, DecisionChoice, DeckView, DetailView, ExportView, Figure, HandOverReply, OutboxView,
     PreflightView, Profile, ReceiptRow, RemovedReply, SelectionTotals, SessionView, SignReceipt, SignRequest,
     TypedTotal, UndoReply,
 };
@@ -95,13 +96,18 @@ pub(crate) async fn totals(here: Here<'_>, ids: Vec<String>) -> Answer<Selection
 }
 
 #[tauri::command]
-pub(crate) async fn preflight(here: Here<'_>, ids: Vec<String>, decision: DecisionChoice) -> Answer<PreflightView> {
+pub(crate) async fn preflight(
+    here: Here<'_>,
+    ids: Vec<String>,
+    decision: DecisionChoice,
+    figures: Vec<Figure>,
+) -> Answer<PreflightView> {
     let (station, ids) = (here.station().await?, exceptions(&ids)?);
     // The answer is given at once, and again if something new is heard.
     station.command(Command::Refresh).await.map_err(views::gone)?.map_err(views::failure)?;
     let glance = station.look(move |engine, now| views::glance(engine, now, &ids)).await.map_err(views::gone)?;
     let opened = glance.as_ref().map_or(0, |glance| here.opened().count(&glance.contents()));
-    views::preflight(glance, views::decision(decision), opened)
+    views::preflight(glance, views::decision(decision), &views::figures_that_read(&figures), opened)
 }
 
 #[tauri::command]
@@ -133,6 +139,7 @@ pub(crate) async fn sign(here: Here<'_>, request: SignRequest) -> Answer<SignRec
         comment: request.comment.filter(|comment| !comment.is_empty()),
         hash_total: digest("hash total", &request.hash_total)?,
         policy_version: request.policy_version,
+        figures: views::figures(&request.figures)?,
     };
     let Reply::Signed { count } = ask(&here, command).await? else { return Err(unexpected()) };
     Ok(SignReceipt { batch: batch.0.to_string(), count: views::count(count), undo_ms: here.settings().undo_window_ms })

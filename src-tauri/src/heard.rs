@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use countersign_domain::id::ExceptionId;
-use countersign_engine::port::{Close, Overview, Picture};
+use countersign_engine::port::{CaptureDay, Close, Overview, Picture};
 
 /// How many pictures are kept; each has at most 4 MB.
 const PICTURES: usize = 8;
@@ -14,7 +14,7 @@ const PICTURES: usize = 8;
 struct Told {
     profile: String,
     overview: Option<Overview>,
-    close: Option<Close>,
+    close: Option<(Close, Vec<CaptureDay>)>,
     pictures: VecDeque<(ExceptionId, Picture)>,
 }
 
@@ -31,12 +31,12 @@ impl Heard {
         self.of(profile).overview = Some(overview);
     }
 
-    pub(crate) fn close(&self, profile: &str) -> Option<Close> {
+    pub(crate) fn close(&self, profile: &str) -> Option<(Close, Vec<CaptureDay>)> {
         self.of(profile).close.clone()
     }
 
-    pub(crate) fn keep_close(&self, profile: &str, close: Close) {
-        self.of(profile).close = Some(close);
+    pub(crate) fn keep_close(&self, profile: &str, close: Close, capture: Vec<CaptureDay>) {
+        self.of(profile).close = Some((close, capture));
     }
 
     pub(crate) fn picture(&self, profile: &str, id: ExceptionId) -> Option<Picture> {

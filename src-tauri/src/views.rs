@@ -6,14 +6,18 @@
 mod batches;
 mod close;
 mod connection;
+mod dead_letters;
 mod deck;
 mod detail;
 mod detail_text;
 mod diagnostics;
+mod figures;
 mod files;
 mod focus;
 mod foresight;
 mod history;
+#[cfg(test)]
+pub(crate) mod letter_samples;
 mod marks;
 mod outbox;
 mod receipts;
@@ -32,9 +36,13 @@ use countersign_wire::{CommandError, DrainView, HandOverReply};
 pub(crate) use batches::{batch, batch_row, no_batch, pending, receipt as batch_receipt};
 pub(crate) use close::{backlog, close, midnight, next_period};
 pub(crate) use connection::{connection_test, step_name};
+pub(crate) use dead_letters::{
+    Asked, Reader, corrected_meanwhile, desk, letter, letters_reply, not_corrected, text_of,
+};
 pub(crate) use deck::{row, rows, views as deck_rows};
 pub(crate) use detail::detail;
 pub(crate) use diagnostics::{Diagnostics, Works, diagnostics};
+pub(crate) use figures::{figures, figures_that_read};
 pub(crate) use files::{chosen, import, not_saved, saved, sheet};
 pub(crate) use focus::{extended, focus, label as focus_label, no_focus, read_focus};
 pub(crate) use foresight::{glance, preflight};

@@ -9,7 +9,7 @@ const within = browserOfThisFile();
 /** What a screen may ask for by being shown. Anything else would have been asked for by a text. */
 const READS = new Set(
   `session deck detail totals preflight outbox receipts subtotals focus backlog closeOverview history picture outboxHistory batches
-  batch settings preferences uiState keepUiState onChanged`.split(/\s+/),
+  batch settings preferences letters letter uiState keepUiState onChanged`.split(/\s+/),
 );
 
 /** What was done on the way to a screen, beyond reading. */
@@ -19,6 +19,11 @@ const ASKED: Record<string, string[]> = {
   "connection that failed its test": ["testConnection"],
   "settings: diagnostics shown": ["diagnostics"],
   closing: ["drain"],
+  "correcting a letter": ["takeLetters"],
+  "correcting a letter as text": ["takeLetters"],
+  "two corrections of a letter": ["takeLetters", "fixLetter"],
+  "a correction that is kept": ["takeLetters", "fixLetter"],
+  "rehearsal of letters": ["rehearseLetters"],
 };
 
 const ROW = '[data-testid^="row-"]';
@@ -40,10 +45,12 @@ async function harm(page: Page) {
         .filter((name) => HIDDEN.test(element.getAttribute(name) ?? ""))
         .map((name) => `${element.localName} ${name}: ${element.getAttribute(name)?.slice(0, 80)}`),
     );
+    // So does an area, which has it between its tags.
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     const texts: string[] = [];
     for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
       const text = node.textContent ?? "";
+      if (node.parentElement?.localName === "textarea") continue;
       if (HIDDEN.test(text)) texts.push(`${node.parentElement?.className}: ${text.slice(0, 120)}`);
     }
     return {

@@ -50,6 +50,19 @@ async function goSettings(page: Page, section: string) {
   await page.getByTestId(`settings-${section}`).click();
 }
 
+/** The desk, with the letter that the keyboard is in. */
+async function goLetters(page: Page) {
+  await go(page, "letters");
+  await see(page, "letter-reason");
+  await page.locator('[data-testid="letter-grid"] [role="row"]:focus').waitFor();
+}
+
+async function correct(page: Page) {
+  await goLetters(page);
+  await page.keyboard.press("Enter");
+  await page.locator('[data-testid="letter-editor"] :focus').waitFor();
+}
+
 const SECTIONS = [
   "appearance",
   "numbers",
@@ -382,6 +395,97 @@ export const SCREENS: readonly Screen[] = [
     open: async (page) => {
       await page.getByTestId("keys-in-file").click();
       await see(page, "keys-dialog");
+    },
+  },
+  { name: "dead letters", query: "?deck=24", open: (page) => goLetters(page) },
+  {
+    name: "dead letters, several selected",
+    query: "?deck=24&letters=40",
+    open: async (page) => {
+      await goLetters(page);
+      await page.keyboard.press("Control+a");
+      await page.getByText("40 selected").waitFor();
+    },
+  },
+  {
+    name: "nothing is dead",
+    query: "?deck=24&letters=-1",
+    open: async (page) => {
+      await go(page, "letters");
+      await see(page, "letters-empty");
+    },
+  },
+  {
+    name: "dead letters offline",
+    query: "?deck=24&offline",
+    open: async (page) => {
+      await go(page, "letters");
+      await see(page, "letters-failure");
+    },
+  },
+  { name: "correcting a letter", query: "?deck=24", open: correct },
+  {
+    name: "correcting a letter as text",
+    query: "?deck=24",
+    open: async (page) => {
+      await goLetters(page);
+      await page.getByTestId("cause-UNREADABLE").click();
+      await page.locator('[data-testid="letter-grid"] [role="row"][tabindex="0"]').focus();
+      await page.keyboard.press("F2");
+      await see(page, "letter-text");
+    },
+  },
+  {
+    name: "two corrections of a letter",
+    query: "?deck=24&colleague",
+    open: async (page) => {
+      await correct(page);
+      await page.keyboard.type("12.40");
+      await page.keyboard.press("Control+Enter");
+      await see(page, "letter-conflict");
+    },
+  },
+  {
+    name: "a correction that is kept",
+    query: "?deck=24",
+    open: async (page) => {
+      await correct(page);
+      await page.keyboard.type("12.40");
+      await page.keyboard.press("Control+Enter");
+      await see(page, "letter-changes");
+    },
+  },
+  {
+    name: "rehearsal of letters",
+    query: "?deck=24",
+    open: async (page) => {
+      await goLetters(page);
+      await page.keyboard.press("Control+a");
+      await page.keyboard.press("r");
+      await see(page, "replay-sum");
+    },
+  },
+  {
+    name: "discarding letters",
+    query: "?deck=24",
+    open: async (page) => {
+      await goLetters(page);
+      await page.keyboard.press("x");
+      await see(page, "discard-dialog");
+    },
+  },
+  {
+    name: "sign dialog with a corrected amount",
+    query: "?deck=200&bound=200",
+    open: async (page) => {
+      await seeRows(page);
+      await page.getByTestId("filter").fill("expense");
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("Control+a");
+      await page.keyboard.press("a");
+      await see(page, "effects");
+      await page.locator('[data-testid^="figure-"][data-testid$="-open"]').first().click();
+      await page.locator('[data-testid^="figure-"][data-testid$="-amount"]').fill("not an amount");
     },
   },
 ];

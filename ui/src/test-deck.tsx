@@ -9,6 +9,7 @@ import { NOTHING_SELECTED } from "./features/review/selection";
 import { EVERYTHING } from "./features/views/setup";
 import { useViews } from "./features/views/views-store";
 import type { DeckRow } from "./generated/DeckRow";
+import type { LettersReply } from "./generated/LettersReply";
 import type { Preferences } from "./generated/Preferences";
 import type { SessionView } from "./generated/SessionView";
 import { type Ipc, IpcContext } from "./ipc/ipc";
@@ -76,6 +77,8 @@ export const SESSION: SessionView = {
   offline_until: null,
   longest_lease_ms: 43_200_000,
   period: null,
+  desk: false,
+  scoring: 0,
 };
 
 export const PREFERENCES: Preferences = {
@@ -96,6 +99,12 @@ const SAVED_FILE = {
   bytes: 12_000,
   sha256: "ab".repeat(32),
 };
+
+/** Everything that was asked of letters was done. */
+function repliedTo(ids: readonly string[], outcome: string): LettersReply {
+  const letters = ids.map((id) => ({ id, outcome, passes: true, words: outcome, field: null }));
+  return { letters, message: `${ids.length} done.`, wait_ms: null };
+}
 
 /** A workstation whose deck is `rows`; every command is a spy that can be told otherwise. */
 export function fakeIpc(rows: DeckRow[]) {
@@ -131,6 +140,7 @@ export function fakeIpc(rows: DeckRow[]) {
       refused: 0,
       warnings: [],
       type_totals: [],
+      effects: [],
       attestation: "I have examined these exceptions.",
     })),
     sign: vi.fn<Ipc["sign"]>(async ({ ids }) => ({ batch: "b1", count: ids.length, undo_ms: 5_000 })),
@@ -171,6 +181,13 @@ export function fakeIpc(rows: DeckRow[]) {
     testConnection: vi.fn<Ipc["testConnection"]>(async () => ({ lines: [], good: true })),
     deleteProfile: vi.fn<Ipc["deleteProfile"]>(async () => SESSION),
     diagnostics: vi.fn<Ipc["diagnostics"]>(async () => "Countersign 0.1.0"),
+    letters: vi.fn<Ipc["letters"]>(() => new Promise(() => undefined)),
+    letter: vi.fn<Ipc["letter"]>(() => new Promise(() => undefined)),
+    takeLetters: vi.fn<Ipc["takeLetters"]>(async (ids) => repliedTo(ids, "TAKEN")),
+    fixLetter: vi.fn<Ipc["fixLetter"]>(() => new Promise(() => undefined)),
+    rehearseLetters: vi.fn<Ipc["rehearseLetters"]>(async (ids) => repliedTo(ids, "ENQUEUED")),
+    replayLetters: vi.fn<Ipc["replayLetters"]>(async (ids) => repliedTo(ids, "ENQUEUED")),
+    discardLetters: vi.fn<Ipc["discardLetters"]>(async (ids) => repliedTo(ids, "DISCARDING")),
     retryNow: vi.fn<Ipc["retryNow"]>(async () => undefined),
     retryDead: vi.fn<Ipc["retryDead"]>(async () => undefined),
     dismiss: vi.fn<Ipc["dismiss"]>(async () => undefined),

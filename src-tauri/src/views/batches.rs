@@ -170,6 +170,7 @@ mod tests {
             comment: Some("seen".into()),
             decided_at: at(8),
             policy_version: 3,
+            figure: None,
             seal: None,
         };
         Entry {
@@ -179,7 +180,7 @@ mod tests {
             item,
             stage,
             attempts: 0,
-            answer: outcome.map(|outcome| Answer { outcome, first_outcome: None, other: None, now: None }),
+            answer: outcome.map(Answer::plain),
             problem: None,
             offline: false,
             settled_at: None,

@@ -6,10 +6,10 @@ use chrono::{DateTime, Local, TimeDelta, TimeZone, Utc};
 use countersign_domain::money::{Currency, Money, with_digits};
 use countersign_domain::standing::{PeriodState, Standing};
 use countersign_domain::totals::{self, Total};
-use countersign_engine::port::{Close, Hour, Overview, OverviewLine};
+use countersign_engine::port::{self, Close, Hour, Overview, OverviewLine};
 use countersign_wire::{
-    BacklogGroup, BacklogLine, BacklogTotal, BacklogView, BurnPoint, CloseLine, ClosePeriod, CloseView, CommandError,
-    Projection,
+    BacklogGroup, BacklogLine, BacklogTotal, BacklogView, BurnPoint, CaptureDay, CloseLine, ClosePeriod, CloseView,
+    CommandError, Projection,
 };
 use rust_decimal::{Decimal, RoundingStrategy};
 
@@ -117,6 +117,7 @@ pub(crate) fn midnight(now: DateTime<Local>) -> DateTime<Utc> {
 /// The close at a glance.
 pub(crate) fn close(
     close: Close,
+    capture: Vec<port::CaptureDay>,
     period: Option<(ClosePeriod, Option<DateTime<Utc>>)>,
     stale: Option<&str>,
 ) -> CloseView {
@@ -130,6 +131,7 @@ pub(crate) fn close(
         signed_today: close.lines.iter().map(|line| line.signed).fold(0, u32::saturating_add),
         mine_today: close.lines.iter().map(|line| line.mine).fold(0, u32::saturating_add),
         projection: projection(&close.hours, close.at, left, deadline),
+        capture: capture.into_iter().map(capture_day).collect(),
         lines: close
             .lines
             .into_iter()
@@ -153,6 +155,11 @@ pub(crate) fn close(
             })
             .collect(),
     }
+}
+
+fn capture_day(day: port::CaptureDay) -> CaptureDay {
+    let port::CaptureDay { day, receipts, drifting, share, alert } = day;
+    CaptureDay { day: day.to_string(), receipts, drifting, share, alert }
 }
 
 /// When nothing will be left, if it goes on as it did.

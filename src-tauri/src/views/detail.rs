@@ -4,6 +4,7 @@ use countersign_domain::calculation::calculation;
 use countersign_domain::difference::difference;
 use countersign_domain::evidence::{Line, evidence};
 use countersign_domain::scan::{self, Band, ReadLine};
+use countersign_domain::sign_off::Decision;
 use countersign_domain::standing::{PeriodState, Standing};
 use countersign_domain::{gate, hash};
 use countersign_engine::port::DeckItem;
@@ -89,7 +90,10 @@ fn control(item: &DeckItem, standing: Option<&Standing>) -> Vec<Fact> {
         };
         [fact("Period", format!("{period}, {state}")), fact("Policy", format!("version {}", standing.policy_version))]
     });
-    signatures.into_iter().chain([day]).chain(due).chain(in_force.into_iter().flatten()).chain(reverses).collect()
+    let effects = [("Approving it", Decision::Approve), ("Rejecting it", Decision::Reject)]
+        .into_iter()
+        .filter_map(|(label, decision)| item.outlook.words(decision).map(|words| fact(label, words.to_owned())));
+    effects.chain(signatures).chain([day]).chain(due).chain(in_force.into_iter().flatten()).chain(reverses).collect()
 }
 
 fn field(line: &Line, differs: bool) -> EvidenceField {

@@ -1,7 +1,6 @@
 //! What fills the deck, in the window's words and back.
 
 use chrono::{DateTime, NaiveDate, Utc};
-use countersign_domain::exception::Kind;
 use countersign_domain::focus;
 use countersign_domain::money::{Currency, parse_decimal};
 use countersign_engine::{Engine, Now};
@@ -27,7 +26,7 @@ pub(crate) fn no_focus() -> FocusView {
 
 /// A focus in a few words.
 pub(crate) fn label(focus: &focus::Focus) -> String {
-    let kinds: Vec<String> = focus.kinds.iter().map(|kind| plural(*kind).to_owned()).collect();
+    let kinds: Vec<String> = focus.kinds.iter().map(|kind| kind.module().plural().to_owned()).collect();
     let tiers: Vec<String> = focus.tiers.iter().map(|tier| tier.as_str().to_owned()).collect();
     let lists = [&focus.entities, &kinds, &tiers, &focus.counterparties, &focus.currencies];
     let amount = match (focus.amount_from, focus.amount_to) {
@@ -46,14 +45,6 @@ pub(crate) fn label(focus: &focus::Focus) -> String {
     let said = lists.into_iter().filter_map(|list| shortened(list)).chain(amount).chain(due).chain(at_most);
     let said: Vec<String> = said.collect();
     if said.is_empty() { EVERYTHING.to_owned() } else { said.join(", ") }
-}
-
-fn plural(kind: Kind) -> &'static str {
-    match kind {
-        Kind::ReconBreak => "reconciliation breaks",
-        Kind::SalesClaim => "sales claims",
-        Kind::Receipt => "receipts",
-    }
 }
 
 fn shortened(list: &[String]) -> Option<String> {

@@ -22,7 +22,8 @@ pub(crate) fn history(history: History) -> HistoryView {
     }
 }
 
-fn past(past: PastEvent) -> HistoryEvent {
+/// One event.
+pub(super) fn past(past: PastEvent) -> HistoryEvent {
     let detail = |name: &str| past.details.iter().find(|(of, _)| of == name).map(|(_, value)| value.as_str());
     let words = words(&past.event, detail("decision"), detail("outcome"));
     let facts = past
@@ -60,6 +61,13 @@ fn words(event: &str, decision: Option<&str>, outcome: Option<&str>) -> String {
         "LEASE_EXPIRED" => "The lease ran out".to_owned(),
         "ASSIGNED" => "Handed to a colleague".to_owned(),
         "TAKEN_AWAY" => "Taken away by a supervisor".to_owned(),
+        "DEAD_LETTERED" => "Became a dead letter".to_owned(),
+        "LETTER_TAKEN" => "Taken to work on".to_owned(),
+        "LETTER_PUT_BACK" => "Put back".to_owned(),
+        "LETTER_CORRECTED" => "Corrected".to_owned(),
+        "LETTER_REPLAYED" => "Sent in again".to_owned(),
+        "LETTER_DISCARD_ASKED" => "Asked to be discarded".to_owned(),
+        "LETTER_DISCARDED" => "Discarded".to_owned(),
         other => readable(other),
     }
 }

@@ -12,7 +12,7 @@ const KEY_PREFIX: usize = 8;
 
 /// What to know of each exception before it is decided, in the same order. Neither who signed nor what they decided is ever said.
 pub(super) fn marks(items: &[&DeckItem], standing: Option<&Standing>) -> Vec<Vec<Mark>> {
-    let subjects: Vec<Subject<'_>> = items.iter().map(|item| subject(item)).collect();
+    let subjects: Vec<Subject<'_>> = items.iter().map(|item| subject(item, None)).collect();
     // A rejection takes nothing of a limit, so that each is looked at alone; what is refused then is refused in any case.
     let foreseen = standing.map(|standing| standing.foresee(Decision::Reject, &subjects, &[])).unwrap_or_default();
     let outcomes = foreseen.into_iter().map(Some).chain(std::iter::repeat(None));

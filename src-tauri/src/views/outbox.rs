@@ -110,7 +110,7 @@ fn choice(decision: Decision) -> DecisionChoice {
 
 /// What an answer means and, where somebody else's decision stands, which.
 fn explanation(answer: &Answer) -> String {
-    let meaning = answer.outcome.explanation();
+    let meaning = answer.explanation();
     match &answer.other {
         Some(other) => {
             let verb = match other.decision {
@@ -119,7 +119,7 @@ fn explanation(answer: &Answer) -> String {
             };
             format!("{meaning} {} {verb} it at {}.", other.reviewer, instant(other.at))
         }
-        None => meaning.to_owned(),
+        None => meaning,
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
     fn a_conflict_shows_both_decisions() {
         let at = Utc.with_ymd_and_hms(2026, 10, 5, 8, 0, 0).single().expect("a date that exists");
         let other = Some(OtherDecision { reviewer: "bob".into(), decision: Decision::Reject, at });
-        let text = explanation(&Answer { outcome: Outcome::AlreadyDecided, first_outcome: None, other, now: None });
+        let text = explanation(&Answer { other, ..Answer::plain(Outcome::AlreadyDecided) });
         assert!(text.ends_with("compare with that decision. bob rejected it at 2026-10-05T08:00:00.000Z."), "{text}");
     }
 }

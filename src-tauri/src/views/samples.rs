@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, NaiveDate, TimeZone as _, Utc};
 use countersign_domain::exception::{Kind, MatchDecision, RoutingTier};
+use countersign_domain::figure::Outlook;
 use countersign_domain::hash;
 use countersign_domain::id::{ContentHash, Epoch, ExceptionId, PartitionKey, Seq};
 use countersign_domain::money::Money;
@@ -46,6 +47,7 @@ pub(crate) fn item(id: i64, amount: &str, prepared_by: &str) -> DeckItem {
         trace_id: uuid::Uuid::nil(),
         source_hash: String::new(),
         suggestion: Suggestion { route: Route::RouteReview, reasons: Vec::new(), policy_version: 1 },
+        outlook: Outlook::default(),
         note: None,
     }
 }
@@ -71,5 +73,6 @@ pub(crate) fn standing() -> Standing {
             state: PeriodState::Closing,
             closes_at: None,
         }],
+        remediates: false,
     }
 }

@@ -52,6 +52,8 @@ struct Work {
     offline_until: Option<DateTime<Utc>>,
     longest_lease_ms: Option<u32>,
     period: Option<ClosePeriod>,
+    desk: bool,
+    scoring: usize,
 }
 
 /// What the window has to ask, by the state of a workstation that runs.
@@ -87,6 +89,8 @@ pub(crate) fn session(frame: Frame, engine: Option<(&Engine, Now)>) -> SessionVi
         offline_until: engine.offline_until(now),
         longest_lease_ms: engine.standing().map(|standing| standing.policy.lease.longest_ms),
         period: engine.standing().and_then(next_period).map(|(period, _)| period),
+        desk: engine.standing().is_some_and(|standing| standing.remediates),
+        scoring: engine.scoring_count(),
     });
     let leaving = match engine {
         Some((engine, now)) => frame.profile.as_ref().and_then(|profile| leaving(&profile.name, engine, now)),
@@ -170,6 +174,8 @@ fn view(frame: Frame, work: Option<Work>, leaving: Option<LeavingView>) -> Sessi
         offline_until: work.as_ref().and_then(|work| work.offline_until).map(instant),
         longest_lease_ms: work.as_ref().and_then(|work| work.longest_lease_ms),
         period: work.as_ref().and_then(|work| work.period.clone()),
+        desk: work.as_ref().is_some_and(|work| work.desk),
+        scoring: count(work.as_ref().map_or(0, |work| work.scoring)),
         warnings: frame.notices.into_iter().chain(work.into_iter().flat_map(|work| work.warnings)).collect(),
         app_version: env!("CARGO_PKG_VERSION").to_owned(),
     }

@@ -175,6 +175,7 @@ impl Workstation {
                     machine,
                     app_version: env!("CARGO_PKG_VERSION").to_owned(),
                     keys: keys(&secrets),
+                    scorer: countersign_station::scorer(),
                     keep_enrolment: keep_enrolment(vault, secrets, Arc::clone(&in_file)),
                     // Two workstations that lost the network together should not come back together.
                     seed: Uuid::new_v4().as_u64_pair().0,

@@ -220,6 +220,7 @@ fn sign_offline(file: &Path, name: &str) {
         comment: None,
         decided_at: at(9),
         policy_version: 1,
+        figure: None,
         seal: None,
     };
     let entry = Entry {

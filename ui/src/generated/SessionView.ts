@@ -110,4 +110,12 @@ longest_lease_ms: number | null,
 /**
  * The period that closes next, as last heard of.
  */
-period: ClosePeriod | null, };
+period: ClosePeriod | null, 
+/**
+ * Whether the reviewer may work on dead letters.
+ */
+desk: boolean, 
+/**
+ * Exceptions that are being scored, and not in the deck yet.
+ */
+scoring: number, };

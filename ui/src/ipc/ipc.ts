@@ -9,15 +9,21 @@ import type { ConnectionTest } from "../generated/ConnectionTest";
 import type { CurrencyTotal } from "../generated/CurrencyTotal";
 import type { DecisionChoice } from "../generated/DecisionChoice";
 import type { DeckView } from "../generated/DeckView";
+import type { DeskView } from "../generated/DeskView";
 import type { DetailView } from "../generated/DetailView";
 import type { ExportView } from "../generated/ExportView";
 import type { ExtendReply } from "../generated/ExtendReply";
+import type { Figure } from "../generated/Figure";
 import type { Focus } from "../generated/Focus";
 import type { FocusView } from "../generated/FocusView";
 import type { HandOverReply } from "../generated/HandOverReply";
 import type { HistoryEvent } from "../generated/HistoryEvent";
 import type { HistoryView } from "../generated/HistoryView";
 import type { ImportView } from "../generated/ImportView";
+import type { LetterFix } from "../generated/LetterFix";
+import type { LetterQuery } from "../generated/LetterQuery";
+import type { LettersReply } from "../generated/LettersReply";
+import type { LetterView } from "../generated/LetterView";
 import type { OutboxView } from "../generated/OutboxView";
 import type { PictureView } from "../generated/PictureView";
 import type { Preferences } from "../generated/Preferences";
@@ -46,7 +52,11 @@ export interface Ipc {
   detail(id: string): Promise<DetailView>;
   totals(ids: readonly string[]): Promise<SelectionTotals>;
   /** What is foreseen of a decision; the database decides. */
-  preflight(ids: readonly string[], decision: DecisionChoice): Promise<PreflightView>;
+  preflight(
+    ids: readonly string[],
+    decision: DecisionChoice,
+    figures: readonly Figure[],
+  ): Promise<PreflightView>;
   sign(request: SignRequest): Promise<SignReceipt>;
   undo(batch: string): Promise<UndoReply>;
   /** Answers how many exceptions were given back: whole partitions, so it may be more than was asked. */
@@ -94,6 +104,18 @@ export interface Ipc {
   deleteProfile(name: string): Promise<SessionView>;
   /** Versions, settings and the state of everything, without secrets or content. */
   diagnostics(): Promise<string>;
+  /** The desk of dead letters. It needs the database, and so does everything that is done there. */
+  letters(query: LetterQuery): Promise<DeskView>;
+  letter(id: string): Promise<LetterView>;
+  /** Takes letters to work on, or puts them back. At most 100 in one call, like all that is done with several. */
+  takeLetters(ids: readonly string[], back: boolean): Promise<LettersReply>;
+  /** Keeps a correction; rejects with `REVISION_CONFLICT` when somebody else kept one meanwhile. */
+  fixLetter(fix: LetterFix): Promise<LetterView>;
+  /** What would become of each if it were sent in again now. Nothing changes. */
+  rehearseLetters(ids: readonly string[]): Promise<LettersReply>;
+  replayLetters(ids: readonly string[]): Promise<LettersReply>;
+  /** Asks for letters to be discarded; a supervisor who is somebody else has to agree. */
+  discardLetters(ids: readonly string[], reason: string): Promise<LettersReply>;
   retryNow(): Promise<void>;
   retryDead(key: string): Promise<void>;
   dismiss(key: string): Promise<void>;

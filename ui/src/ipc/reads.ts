@@ -3,6 +3,8 @@ import { useEffect, useRef } from "react";
 import type { Changed } from "../generated/Changed";
 import type { CommandError } from "../generated/CommandError";
 import type { DecisionChoice } from "../generated/DecisionChoice";
+import type { Figure } from "../generated/Figure";
+import type { LetterQuery } from "../generated/LetterQuery";
 import { coalesce } from "./coalesce";
 import { useIpc } from "./ipc";
 
@@ -75,12 +77,18 @@ export function useTotals(revision: string, ids: readonly string[]) {
   });
 }
 
-/** What is foreseen of a decision about `ids`; `revision` names that list. */
-export function usePreflight(revision: string, ids: readonly string[], decision: DecisionChoice) {
+/** What is foreseen of a decision about `ids` with these amounts entered; `revision` names that list, and the last answer about it is kept. */
+export function usePreflight(
+  revision: string,
+  ids: readonly string[],
+  decision: DecisionChoice,
+  figures: readonly Figure[],
+) {
   const ipc = useIpc();
   return useQuery({
-    queryKey: ["preflight", revision],
-    queryFn: () => ipc.preflight(ids, decision),
+    queryKey: ["preflight", revision, figures],
+    queryFn: () => ipc.preflight(ids, decision, figures),
+    placeholderData: (last, query) => (query?.queryKey[1] === revision ? last : undefined),
     gcTime: 10_000,
   });
 }
@@ -110,6 +118,28 @@ export function useBacklog() {
 export function useCloseOverview() {
   const ipc = useIpc();
   return useQuery({ queryKey: ["close"], queryFn: () => ipc.closeOverview(), staleTime: 0 });
+}
+
+/** Letters of some causes, or of all. Read anew each time they are shown: the database tells of no change. */
+export function useLetters(query: LetterQuery) {
+  const ipc = useIpc();
+  return useQuery({
+    queryKey: ["letters", query],
+    queryFn: () => ipc.letters(query),
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+  });
+}
+
+export function useLetter(id: string | null) {
+  const ipc = useIpc();
+  return useQuery({
+    queryKey: ["letter", id],
+    queryFn: () => ipc.letter(id ?? ""),
+    enabled: id !== null,
+    staleTime: 0,
+    gcTime: 30_000,
+  });
 }
 
 export function useHistory(id: string) {

@@ -61,6 +61,22 @@ pub struct Projection {
     pub words: String,
 }
 
+/// How well receipts were read on one day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct CaptureDay {
+    /// The day they were submitted, in UTC: a plain date.
+    pub day: String,
+    /// Receipts that arrived.
+    pub receipts: u32,
+    /// Of these, the ones that drift.
+    pub drifting: u32,
+    /// Their share in percent, with one decimal place.
+    pub share: String,
+    /// More than policy lets pass: whoever owns the capture should know.
+    pub alert: bool,
+}
+
 /// The close at a glance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
 #[ts(export)]
@@ -83,4 +99,6 @@ pub struct CloseView {
     pub burn_down: Vec<BurnPoint>,
     /// Absent with nothing to go by.
     pub projection: Option<Projection>,
+    /// Days with receipts, latest first; at most 31.
+    pub capture: Vec<CaptureDay>,
 }

@@ -8,6 +8,7 @@
 
 mod close;
 mod connection;
+mod dead_letters;
 mod deck;
 mod files;
 mod focus;
@@ -21,6 +22,7 @@ mod signing;
 
 pub use close::*;
 pub use connection::*;
+pub use dead_letters::*;
 pub use deck::*;
 pub use files::*;
 pub use focus::*;

@@ -136,6 +136,10 @@ pub struct SessionView {
     pub longest_lease_ms: Option<u32>,
     /// The period that closes next, as last heard of.
     pub period: Option<ClosePeriod>,
+    /// Whether the reviewer may work on dead letters.
+    pub desk: bool,
+    /// Exceptions that are being scored, and not in the deck yet.
+    pub scoring: u32,
 }
 
 /// The policy in force, with the moment it was heard of.

@@ -54,6 +54,33 @@ pub enum DecisionChoice {
     Reject,
 }
 
+/// The figure that an approval carries: what a sales claim posts, or what a receipt is released with instead of what the OCR read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// The exception.
+    pub id: String,
+    /// A decimal string with a `.` and no grouping.
+    pub amount: String,
+    /// ISO 4217.
+    pub currency: String,
+}
+
+/// What approving one exception does to the books.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct EffectLine {
+    /// The exception.
+    pub id: String,
+    /// In words: "posts the variance", "posts 1,234 × 0.0175 = 21.60 USD by agreement version 3", "releases it to policy validation".
+    pub words: String,
+    /// The figure that is signed, where the decision carries one.
+    pub figure: Option<Figure>,
+    /// Whether the reviewer may enter another figure (receipts), and then what the OCR read, as it arrived.
+    pub read: Option<String>,
+}
+
 /// What is foreseen of a decision, before it is signed. The database decides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
 #[ts(export)]
@@ -74,6 +101,8 @@ pub struct PreflightView {
     pub type_totals: Vec<String>,
     /// What the confirmation attests.
     pub attestation: String,
+    /// What the decision does, for each exception whose effect is not just its variance; at most 500.
+    pub effects: Vec<EffectLine>,
 }
 
 /// What a warning is about.
@@ -151,6 +180,8 @@ pub struct SignRequest {
     pub policy_version: u32,
     /// What the reviewer typed, where the pre-flight asked for it.
     pub typed_totals: Vec<TypedTotal>,
+    /// Corrected amounts of receipts. What a claim posts is computed in Rust and not sent by the window.
+    pub figures: Vec<Figure>,
 }
 
 /// The batch is on disk.

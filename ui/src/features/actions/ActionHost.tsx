@@ -57,7 +57,7 @@ function takeKey(event: KeyboardEvent) {
   // While text is composed a key belongs to it; 229 is what older engines tell of that.
   if (event.defaultPrevented || event.isComposing || event.keyCode === 229) return;
   const key = keyText(event);
-  const id = key === null ? null : actionAt(key, false);
+  const id = key === null ? null : actionAt(key, null);
   if (id === null) return;
   const { inDialogs, repeats } = ACTIONS[id];
   if (event.repeat && !repeats) return;

@@ -3,13 +3,13 @@
  * What an action does is registered by the screen that can do it (`useActionHandlers`).
  *
  * A key reads `Ctrl+Shift+K`; on a keyboard with a Command key that one counts as Ctrl. Keys that print a character, without Ctrl or
- * Alt, work only while the grid has the focus (WCAG 2.1.4).
+ * Alt, work only while the rows have the focus (WCAG 2.1.4).
  */
 export interface Action {
   label: string;
   section: Section;
-  /** Where its key works: in the grid, anywhere, or in the dialog that it belongs to. */
-  context: "grid" | "anywhere" | "dialog";
+  /** Where its key works: among rows of any kind, in the grid of exceptions, at the desk, anywhere, or in the dialog it belongs to. */
+  context: "rows" | "grid" | "desk" | "anywhere" | "dialog";
   /** The shipped key; empty for none. A reviewer may choose another one. */
   key: string;
   /** Keys that it has as well, whatever the reviewer chose. */
@@ -30,6 +30,7 @@ export type Section =
   | "Views"
   | "Spreadsheet"
   | "Leases"
+  | "Dead letters"
   | "Sync"
   | "Go to"
   | "Window"
@@ -46,8 +47,11 @@ function action(
 }
 
 const moves = (label: string, key: string, also: string[] = []) =>
-  action("Move", label, key, "grid", { also, repeats: true, fixed: also.length === 0 });
+  action("Move", label, key, "rows", { also, repeats: true, fixed: also.length === 0 });
 const inGrid = (section: Section, label: string, key: string) => action(section, label, key, "grid");
+const inRows = (section: Section, label: string, key: string) => action(section, label, key, "rows");
+const atDesk = (label: string, key: string, also: string[] = []) =>
+  action("Dead letters", label, key, "desk", { also });
 const anywhere = (section: Section, label: string, key = "") => action(section, label, key, "anywhere");
 const zooms = (label: string, key: string, also: string[] = []) =>
   action("Window", label, key, "anywhere", { also, inDialogs: true, repeats: true });
@@ -60,9 +64,9 @@ export const ACTIONS = {
   "first-row": moves("First row", "Home"),
   "last-row": moves("Last row", "End"),
 
-  toggle: inGrid("Select", "Select or clear the row", "Space"),
-  "select-shown": inGrid("Select", "Select all that the filter shows", "Ctrl+A"),
-  clear: action("Select", "Clear the selection", "Escape", "grid", { fixed: true }),
+  toggle: inRows("Select", "Select or clear the row", "Space"),
+  "select-shown": inRows("Select", "Select all that the filter shows", "Ctrl+A"),
+  clear: action("Select", "Clear the selection", "Escape", "rows", { fixed: true }),
   "drop-hidden": inGrid("Select", "Drop what the filter hides from the selection", "D"),
   "select-group": inGrid("Select", "Complete split groups", "G"),
   "drop-refused": inGrid("Select", "Drop what cannot be signed from the selection", "N"),
@@ -76,7 +80,7 @@ export const ACTIONS = {
   confirm: action("Decide", "Sign, in the dialog", "Ctrl+Enter", "dialog", { fixed: true }),
 
   detail: inGrid("Look", "To the detail and back", "Enter"),
-  filter: inGrid("Look", "To the filter", "/"),
+  filter: inRows("Look", "To the filter", "/"),
   "clear-filters": anywhere("Look", "Clear every filter"),
   columns: anywhere("Look", "Choose columns…"),
   "reset-columns": anywhere("Look", "Reset the columns"),
@@ -112,6 +116,19 @@ export const ACTIONS = {
   "extend-leases": anywhere("Leases", "Extend the leases", "Alt+E"),
   "return-unfinished": anywhere("Leases", "Return what I won’t finish…", "Alt+U"),
 
+  "letter-take": atDesk("Take the letters to work on", "T"),
+  "letter-put-back": atDesk("Put the letters back", "P"),
+  "letter-fix": atDesk("Correct the letter", "F2", ["Enter"]),
+  "letter-save": action("Dead letters", "Save the correction", "Ctrl+Enter", "dialog", { fixed: true }),
+  "letter-rehearse": atDesk("Rehearse: what would go in now", "E"),
+  "letter-replay": atDesk("Replay the letters…", "R"),
+  "letter-replay-cause": atDesk("Replay all of the cause…", "Shift+R"),
+  "letter-discard": atDesk("Discard the letters…", "X"),
+  "letter-copy": atDesk("Copy the letter as text", "C"),
+  "letter-causes": atDesk("To the causes", "G"),
+  "letters-done": anywhere("Dead letters", "Show what is done too"),
+  "letters-refresh": anywhere("Dead letters", "Read the desk anew"),
+
   "send-now": anywhere("Sync", "Send what is unsent now", "Alt+N"),
   "latest-receipt": anywhere("Sync", "Receipt of the latest confirmation", "Alt+L"),
   "sync-decisions": anywhere("Sync", "Show decisions"),
@@ -122,6 +139,7 @@ export const ACTIONS = {
   "go-review": anywhere("Go to", "Go to Review", "Alt+R"),
   "go-backlog": anywhere("Go to", "Go to Backlog: choose the focus", "Alt+B"),
   "go-sync": anywhere("Go to", "Go to Sync", "Alt+S"),
+  "go-letters": anywhere("Go to", "Go to Dead letters", "Alt+D"),
   "go-close": anywhere("Go to", "Go to Close", "Alt+C"),
   "go-settings": anywhere("Go to", "Go to Settings", "Ctrl+,"),
 
@@ -154,6 +172,7 @@ export const SECTIONS: readonly Section[] = [
   "Views",
   "Spreadsheet",
   "Leases",
+  "Dead letters",
   "Sync",
   "Go to",
   "Window",

@@ -55,28 +55,28 @@ test.each(["Shift", "Control", "Dead", "Process"])("%s alone is no key", (key) =
 });
 
 test("what prints a character acts in the grid alone", () => {
-  expect(actionAt("A", true, {})).toBe("approve");
-  expect(actionAt("A", false, {})).toBeNull();
-  expect(actionAt("?", true, {})).toBe("shortcuts");
-  expect(actionAt("?", false, {})).toBeNull();
-  expect(actionAt("F1", false, {})).toBe("shortcuts");
-  expect(actionAt("Ctrl+K", false, {})).toBe("palette");
+  expect(actionAt("A", "grid", {})).toBe("approve");
+  expect(actionAt("A", null, {})).toBeNull();
+  expect(actionAt("?", "grid", {})).toBe("shortcuts");
+  expect(actionAt("?", null, {})).toBeNull();
+  expect(actionAt("F1", null, {})).toBe("shortcuts");
+  expect(actionAt("Ctrl+K", null, {})).toBe("palette");
   // An action of everywhere that was given a letter does not take it from a text field.
-  expect(actionAt("Z", false, { palette: "Z" })).toBeNull();
-  expect(actionAt("Z", true, { palette: "Z" })).toBe("palette");
+  expect(actionAt("Z", null, { palette: "Z" })).toBeNull();
+  expect(actionAt("Z", "grid", { palette: "Z" })).toBe("palette");
   expect(["Space", "Shift+A", "/", "7"].every(printsCharacter)).toBe(true);
   expect(["Ctrl+A", "Alt+1", "F1", "Enter"].some(printsCharacter)).toBe(false);
 });
 
 test("the grid's actions have no key elsewhere, and a dialog's have none at all", () => {
-  expect(actionAt("Ctrl+A", false, {})).toBeNull();
-  expect(actionAt("Ctrl+Enter", true, {})).toBeNull();
+  expect(actionAt("Ctrl+A", null, {})).toBeNull();
+  expect(actionAt("Ctrl+Enter", "grid", {})).toBeNull();
 });
 
 test("a reviewer's key takes the place of the shipped one, and an empty one takes it away", () => {
   expect(keyOf("approve", { approve: "P" })).toBe("P");
-  expect(actionAt("A", true, { approve: "P" })).toBeNull();
-  expect(actionAt("P", true, { approve: "P" })).toBe("approve");
+  expect(actionAt("A", "grid", { approve: "P" })).toBeNull();
+  expect(actionAt("P", "grid", { approve: "P" })).toBe("approve");
   expect(keysOf("approve", { approve: "" })).toEqual([]);
   expect(keysOf("move-down", { "move-down": "" })).toEqual(["ArrowDown"]);
 });

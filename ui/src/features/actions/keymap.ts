@@ -26,13 +26,24 @@ export function keysOf(id: ActionId, keymap: Keymap = chosen()): string[] {
   return own === "" ? [...ACTIONS[id].also] : [own, ...ACTIONS[id].also];
 }
 
-/** Keys that more than one action has. The grid's keys and the ones of everywhere meet in the grid. */
+/** Where a key is pressed: among the rows of a screen, or anywhere else. */
+export type Place = "grid" | "desk" | null;
+
+/** Whether two actions can be meant by the same key. Two screens are never both there, nor are two dialogs. */
+function meet(a: ActionId, b: ActionId): boolean {
+  const contexts = [ACTIONS[a].context, ACTIONS[b].context].sort().join(" ");
+  return a !== b && contexts !== "desk grid" && contexts !== "dialog dialog";
+}
+
+/** Keys that more than one action has. What works among rows and what works everywhere meet there. */
 export function conflicts(keymap: Keymap): { key: string; actions: ActionId[] }[] {
   const taken = new Map<string, ActionId[]>();
   for (const id of ACTION_IDS) {
     for (const key of keysOf(id, keymap)) taken.set(key, [...(taken.get(key) ?? []), id]);
   }
-  return [...taken].filter(([, actions]) => actions.length > 1).map(([key, actions]) => ({ key, actions }));
+  return [...taken]
+    .map(([key, all]) => ({ key, actions: all.filter((id) => all.some((other) => meet(id, other))) }))
+    .filter(({ actions }) => actions.length > 1);
 }
 
 export interface KeyPress {
@@ -72,19 +83,19 @@ function keyName({ key, code, altKey }: KeyPress): string | null {
   return key;
 }
 
-/** Whether a key prints a character, so that it must not act while something else has the focus than the grid. */
+/** Whether a key prints a character, so that it must not act while something else has the focus than rows. */
 export function printsCharacter(key: string): boolean {
   return key === "Space" || /^(?:Shift\+)?.$/u.test(key);
 }
 
-/** The action of a key. `inGrid`: the grid has the focus. */
-export function actionAt(key: string, inGrid: boolean, keymap: Keymap = chosen()): ActionId | null {
+/** The action of a key that is pressed in this place. */
+export function actionAt(key: string, place: Place, keymap: Keymap = chosen()): ActionId | null {
   const found = ACTION_IDS.find((id) => {
     const { context } = ACTIONS[id] as Action;
-    if (context === "dialog" || (context === "grid" && !inGrid)) return false;
-    return keysOf(id, keymap).includes(key);
+    const here = context === "anywhere" || context === place || (context === "rows" && place !== null);
+    return here && keysOf(id, keymap).includes(key);
   });
-  if (found === undefined || (!inGrid && printsCharacter(key))) return null;
+  if (found === undefined || (place === null && printsCharacter(key))) return null;
   return found;
 }
 

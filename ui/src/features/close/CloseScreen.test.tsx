@@ -28,6 +28,7 @@ const VIEW: CloseView = {
     in_time: true,
     words: "At 9.0 an hour everything is decided two days before the deadline.",
   },
+  capture: [],
 };
 
 // jsdom has no canvas: the numbers are shown in the pictures' place, and what would be drawn is looked at as data.
@@ -118,4 +119,26 @@ test("what cannot be foreseen yet is no warning", async () => {
   cleanup();
   open({ ...VIEW, projection });
   expect((await screen.findByTestId("projection")).dataset.late).toBe("true");
+});
+
+test("days on which receipts were read badly are told in words and numbers", async () => {
+  const day = (name: string, drifting: number, share: string, alert: boolean) => ({
+    ...{ day: name, receipts: 40, drifting, share, alert },
+  });
+  open({ ...VIEW, capture: [day("2026-10-05", 5, "12.5", true), day("2026-10-04", 4, "10.0", false)] });
+  expect((await screen.findByTestId("capture-alert")).textContent).toContain(
+    "12.5 % of 2026-10-05 drift (5 of 40)",
+  );
+  const rows = within(within(screen.getByTestId("capture")).getByRole("table")).getAllByRole("row");
+  expect(rows.map((row) => row.textContent)).toEqual([
+    "DayReceiptsDriftingShare",
+    "2026-10-0540512.5 % over",
+    "2026-10-0440410.0 %",
+  ]);
+});
+
+test("without a day over policy there is no alert", async () => {
+  open();
+  await screen.findByTestId("close-left");
+  expect(screen.queryByTestId("capture-alert")).toBeNull();
 });

@@ -4,6 +4,7 @@ import { instantText } from "../../components/clock";
 import { visibleText } from "../../components/visible-text";
 import type { CloseView } from "../../generated/CloseView";
 import { useCloseOverview } from "../../ipc/reads";
+import { captureWords } from "./CaptureChart";
 import { CloseCharts } from "./CloseCharts";
 import { CloseNumbers } from "./CloseNumbers";
 import styles from "./CloseScreen.module.css";
@@ -39,10 +40,21 @@ export function CloseScreen() {
       {/* What was read before stays in sight. */}
       {failure}
       <CloseNumbers view={close.data} />
+      <CaptureAlert view={close.data} />
       <CloseCharts view={close.data} />
       <Bar view={close.data} reading={close.isFetching} onRefresh={() => void refetch()} />
       <CloseTable lines={close.data.lines} />
     </div>
+  );
+}
+
+function CaptureAlert({ view }: { view: CloseView }) {
+  const words = captureWords(view.capture);
+  if (words === null) return null;
+  return (
+    <p className={styles.alert} role="status" data-testid="capture-alert">
+      {visibleText(words)}
+    </p>
   );
 }
 

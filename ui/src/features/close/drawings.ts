@@ -1,5 +1,6 @@
 import type uPlot from "uplot";
 import { minuteText } from "../../components/clock";
+import type { CaptureDay } from "../../generated/CaptureDay";
 import type { CloseView } from "../../generated/CloseView";
 import type { Drawing } from "./Chart";
 import type { ChartTheme } from "./chart-theme";
@@ -116,4 +117,40 @@ export function byTheHour({ burn_down }: CloseView) {
       ],
     },
   });
+}
+
+/** The share of receipts that drift, by the day; those over policy in the colour of a warning. */
+export function captureByDay(days: readonly CaptureDay[]) {
+  return (theme: ChartTheme, plot: typeof uPlot): Drawing => {
+    const inOrder = [...days].sort((a, b) => (a.day < b.day ? -1 : 1));
+    const bars = plot.paths.bars?.({ size: [0.7, 24] });
+    const x = inOrder.map(({ day }) => secondsOf(`${day}T12:00:00Z`));
+    // For the picture alone: the share in words is the one that was told.
+    const shares = (alert: boolean) =>
+      inOrder.map((each) => (each.alert === alert ? Number.parseFloat(each.share) : null));
+    return {
+      data: [x, shares(false), shares(true)],
+      options: {
+        ...QUIET,
+        padding: [8, 22, 0, 0],
+        axes: axes(theme).map((axis, place) =>
+          place === 0 ? { ...axis, values: (_, splits) => splits.map(dayWords), space: 52 } : axis,
+        ),
+        scales: {
+          x: { range: (_, first, last) => [first - DAY_S / 2, last + DAY_S / 2] },
+          y: { range: (_, __, most) => [0, Math.max(1, most * 1.05)] },
+        },
+        series: [
+          {},
+          { fill: theme.accent, width: 0, points: { show: false }, paths: bars },
+          { fill: theme.warn, width: 0, points: { show: false }, paths: bars },
+        ],
+      },
+    };
+  };
+}
+
+/** Days of receipts are days in UTC. */
+function dayWords(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(5, 10);
 }

@@ -1,6 +1,7 @@
-import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
+import { type Range, useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useImperativeHandle, useLayoutEffect } from "react";
 import { useSecondsUntil } from "../../components/clock";
+import { withCursor } from "../../components/cursor-range";
 import type { CurrencyTotal } from "../../generated/CurrencyTotal";
 import type { Line } from "../views/grouping";
 import { HEAD_PX } from "./columns";
@@ -37,18 +38,7 @@ interface GridBodyProps {
 
 /** The lines in sight. It is drawn anew while the grid scrolls, and nothing around it is. */
 export function GridBody({ ref, scroller, lines, columns, rowPx, cursorPlace, ...rest }: GridBodyProps) {
-  const withCursor = useCallback(
-    (range: Range) => {
-      // The cursor's line is always there, since it holds the focus.
-      const places = defaultRangeExtractor(range);
-      if (cursorPlace === -1 || (places[0] ?? 0) <= cursorPlace) {
-        if (cursorPlace <= (places.at(-1) ?? -1)) return places;
-        return [...places, cursorPlace];
-      }
-      return [cursorPlace, ...places];
-    },
-    [cursorPlace],
-  );
+  const rangeExtractor = useCallback((range: Range) => withCursor(range, cursorPlace), [cursorPlace]);
   const virtualizer = useVirtualizer({
     count: lines.length,
     getScrollElement: () => scroller.current,
@@ -58,7 +48,7 @@ export function GridBody({ ref, scroller, lines, columns, rowPx, cursorPlace, ..
     overscan: OVERSCAN_ROWS,
     scrollMargin: HEAD_PX,
     scrollPaddingStart: HEAD_PX,
-    rangeExtractor: withCursor,
+    rangeExtractor,
   });
   useImperativeHandle(ref, () => ({ scrollTo: (place) => virtualizer.scrollToIndex(place) }), [virtualizer]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: where the reviewer left off is shown once; then they scroll as they like

@@ -1,5 +1,5 @@
 import type { ActionId } from "../actions/actions";
-import { actionAt, type Keymap, type KeyPress, keyText } from "../actions/keymap";
+import { actionAt, type Keymap, type KeyPress, keyText, type Place } from "../actions/keymap";
 
 export interface Move {
   by: "row" | "page" | "end";
@@ -23,17 +23,21 @@ function moveOf(id: ActionId | null): Move | undefined {
 export type GridKey = { kind: "move"; move: Move; extend: boolean } | { kind: "action"; id: ActionId };
 
 /** `null` for a key that belongs to the browser. */
-export function gridKey(press: KeyPress, keymap?: Keymap): GridKey | null {
+export function gridKey(
+  press: KeyPress,
+  keymap?: Keymap,
+  rows: Exclude<Place, null> = "grid",
+): GridKey | null {
   const key = keyText(press);
   if (key === null) return null;
-  const id = actionAt(key, true, keymap);
+  const id = actionAt(key, rows, keymap);
   if (id !== null) {
     const move = moveOf(id);
     return move === undefined ? { kind: "action", id } : { kind: "move", move, extend: false };
   }
   // Whatever moves, moves with Ctrl as well, and selects with Shift.
   const bare = keyText({ ...press, shiftKey: false, ctrlKey: false, metaKey: false });
-  const move = moveOf(bare === null || press.altKey ? null : actionAt(bare, true, keymap));
+  const move = moveOf(bare === null || press.altKey ? null : actionAt(bare, rows, keymap));
   if (move === undefined || ((press.ctrlKey || press.metaKey) && bare?.length === 1)) return null;
   return { kind: "move", move, extend: press.shiftKey };
 }

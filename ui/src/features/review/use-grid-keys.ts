@@ -79,7 +79,7 @@ export function useGridKeys({ lines, cursorPlace, scroller, body, rowPx, holdsKe
 function takeHeaderKey(event: React.KeyboardEvent): boolean {
   const key = event.ctrlKey || event.metaKey ? gridKey(event) : null;
   if (key?.kind !== "action") return false;
-  if (ACTIONS[key.id].context !== "grid") return false;
+  if (!["grid", "rows"].includes(ACTIONS[key.id].context)) return false;
   if (!event.repeat || ACTIONS[key.id].repeats) perform(key.id);
   return true;
 }

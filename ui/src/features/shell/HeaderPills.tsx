@@ -8,10 +8,9 @@ import { useFrame } from "./frame-store";
 import styles from "./HeaderPills.module.css";
 
 export function DeckPill({ session }: { session: SessionView }) {
-  const { deck_count: count, queue_maxsize: bound, saturated } = session;
-  const words = `Deck ${count} of ${bound}${
-    saturated ? (count >= bound ? " · full, leasing paused" : " · leasing paused") : ""
-  }`;
+  const { deck_count: count, queue_maxsize: bound, saturated, scoring } = session;
+  const paused = saturated ? (count >= bound ? " · full, leasing paused" : " · leasing paused") : "";
+  const words = `Deck ${count} of ${bound}${scoring > 0 ? ` · ${scoring} being scored` : ""}${paused}`;
   return (
     <Pill
       data-testid="deck-pill"

@@ -32,6 +32,7 @@ export function Nav({ session: { value: session, askedAtMs } }: { session: Timed
           { count: attention, meaning: "refused or given up: they want attention", attention: true },
         ]}
       />
+      {session.desk && <NavItem screen="letters" label="Dead letters" />}
       <NavItem screen="close" label="Close" />
       <span className={styles.space} />
       {warning !== null && <LeaseWarning deadlineMs={askedAtMs + warning} />}

@@ -6,6 +6,8 @@ import { BacklogScreen } from "../backlog/BacklogScreen";
 import { CloseScreen } from "../close/CloseScreen";
 import { EnrolmentPanel } from "../enrolment/EnrolmentPanel";
 import { LeavingPanel } from "../leaving/LeavingPanel";
+import { LettersScreen } from "../letters/LettersScreen";
+import { useLetterDesk } from "../letters/letters-store";
 import { OfflineDialogs } from "../offline/OfflineDialogs";
 import { ReviewScreen } from "../review/ReviewScreen";
 import { useReview } from "../review/review-store";
@@ -26,6 +28,7 @@ const TITLES: Record<Screen, string> = {
   review: "Review",
   backlog: "Backlog",
   sync: "Sync",
+  letters: "Dead letters",
   close: "Close",
   settings: "Settings",
 };
@@ -34,8 +37,15 @@ const DRAWN: Record<Screen, (session: Timed<SessionView>) => React.ReactNode> = 
   review: (session) => <Review session={session.value} />,
   backlog: () => <BacklogScreen />,
   sync: (session) => <SyncScreen session={session} />,
+  letters: (session) => <LettersScreen session={session.value} />,
   close: () => <CloseScreen />,
   settings: () => <SettingsScreen />,
+};
+
+/** Screens on which the keyboard begins among rows. */
+const ROWS_OF: Partial<Record<Screen, () => void>> = {
+  review: () => useReview.getState().focusGrid(),
+  letters: () => useLetterDesk.getState().focusRows(),
 };
 
 /** The frame around the screens: where to go on the left, how the workstation is doing on top. */
@@ -94,7 +104,7 @@ function Screens({ screen, session }: { screen: Screen; session: Timed<SessionVi
   ));
 }
 
-/** After a navigation the keyboard is where the screen begins: its heading, or the grid, in which the keys of Review work. */
+/** After a navigation the keyboard is where the screen begins: its heading, or rows, among which keys work. */
 function useArrival(title: React.RefObject<HTMLHeadingElement | null>) {
   const arrivals = useFrame((state) => state.arrivals);
   const seen = useRef(arrivals);
@@ -102,9 +112,10 @@ function useArrival(title: React.RefObject<HTMLHeadingElement | null>) {
     if (seen.current === arrivals) return;
     seen.current = arrivals;
     title.current?.focus();
-    if (useFrame.getState().screen !== "review") return;
+    const focusRows = ROWS_OF[useFrame.getState().screen];
+    if (focusRows === undefined) return;
     // A grid that was asleep draws its rows after this.
-    const frame = requestAnimationFrame(() => useReview.getState().focusGrid());
+    const frame = requestAnimationFrame(focusRows);
     return () => cancelAnimationFrame(frame);
   }, [arrivals, title]);
 }

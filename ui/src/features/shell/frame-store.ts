@@ -4,7 +4,7 @@ import type { Changed } from "../../generated/Changed";
 import type { DrainView } from "../../generated/DrainView";
 import type { Timed } from "../../ipc/reads";
 
-export const SCREENS = ["review", "backlog", "sync", "close", "settings"] as const;
+export const SCREENS = ["review", "backlog", "sync", "letters", "close", "settings"] as const;
 export type Screen = (typeof SCREENS)[number];
 
 interface Frame {

@@ -9,7 +9,7 @@ import { type SyncTab, useSync } from "../sync/sync-store";
 import { useFrame } from "./frame-store";
 
 /** What can be done with leases, with the outbox and with the window itself, from whatever screen. */
-export function useSessionActions({ deck_count: deck, unsent, link }: SessionView): void {
+export function useSessionActions({ deck_count: deck, unsent, link, desk }: SessionView): void {
   const ipc = useIpc();
   const { extending, extend } = useExtend();
   const empty = deck === 0 ? "The deck is empty: there is no lease." : null;
@@ -45,6 +45,10 @@ export function useSessionActions({ deck_count: deck, unsent, link }: SessionVie
     "sync-attention": tab("attention"),
     "sync-confirmations": tab("confirmations"),
     "sync-receipts": tab("receipts"),
+    "go-letters": {
+      run: () => useFrame.getState().show("letters"),
+      whyNot: desk ? null : "You have no right to the desk of dead letters.",
+    },
     "finish-and-close": { run: () => tell(ipc.drain()) },
   });
 }

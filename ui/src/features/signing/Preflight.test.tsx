@@ -28,6 +28,7 @@ const VIEW: PreflightView = {
   ],
   warnings: [],
   type_totals: [],
+  effects: [],
   attestation: "I have examined these exceptions.",
   refused: 1,
 };
@@ -51,7 +52,7 @@ async function openDialog(view: PreflightView | null) {
 test("each answer that is foreseen opens to its list, by the keyboard", async () => {
   const { user, ipc } = await openDialog(VIEW);
   const refused = await screen.findByTestId("preflight-OVER_LIMIT");
-  expect(ipc.preflight).toHaveBeenCalledExactlyOnceWith(["a", "b", "c"], "APPROVE");
+  expect(ipc.preflight).toHaveBeenCalledExactlyOnceWith(["a", "b", "c"], "APPROVE", []);
   expect(screen.queryByTestId("preflight-stale")).toBeNull();
   refused.focus();
   await user.keyboard("{Enter}");

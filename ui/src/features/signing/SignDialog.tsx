@@ -4,6 +4,7 @@ import { Window } from "../../components/Window";
 import type { PolicyView } from "../../generated/PolicyView";
 import { type Batch, useReview } from "../review/review-store";
 import { Attestation } from "./Attestation";
+import { Effects } from "./Effects";
 import { FrozenList } from "./FrozenList";
 import { LeaveOut } from "./LeaveOut";
 import { Preflight } from "./Preflight";
@@ -68,6 +69,7 @@ export function SignDialog({ batch, policy, brought = null, onClose }: SignDialo
         />
         <Warnings warnings={view?.warnings ?? []} />
         <FrozenList asked={list.ids.length} totals={list.counted ?? null} />
+        <Effects {...signing.figures} />
         <TypedTotals {...signing.typing} />
         <Statement rejects={rejects} reasons={policy?.reason_codes ?? []} writing={signing.writing} />
         {attestation !== undefined && (

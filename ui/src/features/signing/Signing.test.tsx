@@ -40,6 +40,7 @@ function foreseen(ids: readonly string[], part: Partial<PreflightView> = {}): Pr
     refused: refused.length,
     warnings: [],
     type_totals: [],
+    effects: [],
     attestation: "I have examined these exceptions.",
     ...part,
   };
@@ -70,7 +71,7 @@ test("one key leaves out what will be refused: the rest is signed, and it stays 
   await user.keyboard("{Alt>}l{/Alt}");
   await waitFor(() => expect(screen.getByTestId("left-out").textContent).toContain("1 exception left out"));
   await waitFor(() => expect(screen.getByTestId("sign-confirm").textContent).toContain("Approve 2"));
-  expect(ipc.preflight).toHaveBeenLastCalledWith(["a", "b"], "APPROVE");
+  expect(ipc.preflight).toHaveBeenLastCalledWith(["a", "b"], "APPROVE", []);
   ipc.deck.mockResolvedValue({ version: 2, rows: ROWS.slice(2) });
   await user.keyboard("{Control>}{Enter}{/Control}");
   await waitFor(() => expect(ipc.sign).toHaveBeenCalledOnce());

@@ -5,6 +5,7 @@ import type { PolicyView } from "../../generated/PolicyView";
 import { toCommandError, useIpc } from "../../ipc/ipc";
 import { type Batch, useReview } from "../review/review-store";
 import { retain } from "../review/selection";
+import type { TypedFigure } from "./figures";
 import { useAnnounce } from "./use-announce";
 import { type Draft, useDraft } from "./use-draft";
 import { useFrozenList } from "./use-frozen-list";
@@ -24,8 +25,10 @@ export function useSigning({ batch, policy, brought, onClose }: SigningProps) {
   const announce = useAnnounce();
   const format = useNumberFormat();
   const list = useFrozenList(batch);
+  const { figures, unread, corrected, setCorrected } = list;
   const writing = useDraft(batch.decision, brought);
   const [typed, setTyped] = useState<Record<string, string>>({});
+  const [figureProblem, setFigureProblem] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [mismatch, setMismatch] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
@@ -47,6 +50,7 @@ export function useSigning({ batch, policy, brought, onClose }: SigningProps) {
     leftOut: list.leftOut.size,
     totals: counted,
     untyped,
+    unreadFigures: unread.size,
     foreseeing: list.preflight.isPending && list.ids.length > 0,
     lawless: version === null,
   });
@@ -57,6 +61,7 @@ export function useSigning({ batch, policy, brought, onClose }: SigningProps) {
     // The usual cause is a deck that changed meanwhile; the reviewer sees the new totals before the next attempt.
     void list.totals.refetch();
     if (code === "TOTAL_MISMATCH") return setMismatch(message);
+    if (code.startsWith("FIGURE")) return setFigureProblem(message);
     if (code !== "POLICY_CHANGED") return setProblem(message);
     setProblem(
       `${message} What is foreseen was read again: look at it, and at what you attest, before you sign.`,
@@ -70,6 +75,7 @@ export function useSigning({ batch, policy, brought, onClose }: SigningProps) {
     setBusy(true);
     setProblem(null);
     setMismatch(null);
+    setFigureProblem(null);
     const askedAtMs = performance.now();
     const gone = new Set(counted.missing);
     const ids = list.ids.filter((id) => !gone.has(id));
@@ -83,6 +89,7 @@ export function useSigning({ batch, policy, brought, onClose }: SigningProps) {
         hash_total: counted.hash_total,
         policy_version: version,
         typed_totals: nets.flatMap(({ currency, net }) => (net === null ? [] : [{ currency, net }])),
+        figures: figures.filter(({ id }) => !gone.has(id)),
       });
       writing.forget();
       const signed = new Set(ids);
@@ -116,6 +123,21 @@ export function useSigning({ batch, policy, brought, onClose }: SigningProps) {
       // Nothing of a group is signed without the rest of it.
       if (refused.length > 0) list.leaveOut(refused);
       else if (list.leftOut.size > 0) list.leaveOut(counted?.split_groups ?? []);
+    },
+    figures: {
+      effects: view?.effects ?? [],
+      typed: corrected,
+      unread,
+      problem: figureProblem,
+      onType: (id: string, figure: TypedFigure | null) => {
+        setFigureProblem(null);
+        setCorrected((before) => {
+          const after = new Map(before);
+          if (figure === null) after.delete(id);
+          else after.set(id, figure);
+          return after;
+        });
+      },
     },
     typing: {
       currencies: asked,

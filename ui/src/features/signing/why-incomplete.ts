@@ -11,6 +11,8 @@ export interface Entered {
   totals: SelectionTotals | undefined;
   /** Currencies whose control total is not typed, or does not read. */
   untyped: readonly string[];
+  /** How many corrected amounts do not read. */
+  unreadFigures: number;
   /** Nothing is foreseen yet, and it is not known that nothing can be. */
   foreseeing: boolean;
   /** No policy was ever heard of. */
@@ -32,6 +34,7 @@ export function whyIncomplete(entered: Entered): string | null {
   if (entered.lawless) return "No policy is known yet: connect once before you sign.";
   if (rejects && reason === null) return "A rejection carries a reason.";
   if (untyped.length > 0) return `Type the control total of ${untyped.join(", ")}.`;
+  if (entered.unreadFigures > 0) return "Type the corrected amount, or leave it as it was read.";
   return null;
 }
 

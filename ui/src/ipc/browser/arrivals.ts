@@ -7,6 +7,7 @@ import type { EvidenceField } from "../../generated/EvidenceField";
 import type { SuggestionView } from "../../generated/SuggestionView";
 import type { Trait } from "../../generated/Trait";
 
+import { effectsOf } from "./effects";
 import { scanOf } from "./scans";
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
@@ -117,6 +118,10 @@ export function detailOf(arrival: Arrival, row: DeckRow): DetailView {
       .filter(([, value]) => typeof value === "string" || typeof value === "number")
       .map(([label, value]) => ({ label: words(label), value: String(value) })),
     control: [
+      ...effectsOf([row], new Map([[row.id, arrival]])).map(({ words }) => ({
+        label: "Approving it",
+        value: words,
+      })),
       ...(row.marks.some(({ kind }) => kind === "SIGNED")
         ? [{ label: "Signatures", value: "1 of 2 signed" }]
         : []),

@@ -3,6 +3,7 @@ import type { BacklogGroup } from "../../generated/BacklogGroup";
 import type { BacklogLine } from "../../generated/BacklogLine";
 import type { BacklogTotal } from "../../generated/BacklogTotal";
 import type { BacklogView } from "../../generated/BacklogView";
+import type { CaptureDay } from "../../generated/CaptureDay";
 import type { ClosePeriod } from "../../generated/ClosePeriod";
 import type { CloseView } from "../../generated/CloseView";
 import type { DeckRow } from "../../generated/DeckRow";
@@ -176,6 +177,7 @@ export function closeOf(
       in_time: true,
       words: "At 13.4 an hour everything is decided 12 hours before the deadline.",
     },
+    capture: captureOf(),
   };
 }
 
@@ -189,7 +191,29 @@ function nothingLeft(offline: boolean): CloseView {
     lines: [],
     burn_down: [],
     projection: null,
+    capture: [],
   };
+}
+
+const SHARES: readonly (readonly [receipts: number, drifting: number, share: string])[] = [
+  [47, 7, "14.9"],
+  [52, 4, "7.7"],
+  [39, 3, "7.7"],
+  [61, 5, "8.2"],
+  [44, 5, "11.4"],
+  [58, 2, "3.4"],
+  [50, 5, "10.0"],
+  [36, 1, "2.8"],
+];
+
+function captureOf(): CaptureDay[] {
+  return SHARES.map(([receipts, drifting, share], place) => ({
+    day: new Date(Date.now() - place * DAY_MS).toISOString().slice(0, 10),
+    receipts,
+    drifting,
+    share,
+    alert: place === 0 || place === 4,
+  }));
 }
 
 export function historyOf(row: DeckRow): HistoryView {

@@ -110,6 +110,7 @@ export function preflightOf(
     refused,
     warnings: warningsOf(rows),
     type_totals: typedOf(rows),
+    effects: [],
     attestation: policy.attestation,
   };
 }

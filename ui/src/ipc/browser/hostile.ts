@@ -28,7 +28,7 @@ const STRUCTURE = new Set(
   submitted_at decided_at due_on at as_of since until last_contact oldest oldest_unsent day closes_at heard_at on date expires_on
   variance_amount seq aging exception_id keymap layout match_decision tier suggestion_code media_type bytes_base64 data
   traits missing split_groups hash_total sha256 content_hash offline_until format unit data_url held_amount free_amount
-  per_hour confidence amount_from amount_to due_from due_to type_totals done_at closes_on working`
+  per_hour first_at status cause revision original_size share confidence amount_from amount_to due_from due_to type_totals done_at closes_on working`
     .split(/\s+/)
     .filter(Boolean),
 );
@@ -36,7 +36,19 @@ const STRUCTURE = new Set(
 /** The same text becomes the same poison, and another text another one: names stay different from each other. */
 function poisoned(text: string): string {
   const sum = [...text].reduce((before, letter) => (before * 31 + (letter.codePointAt(0) ?? 0)) % 9_973, 7);
-  return `${text} ${POISON}${sum % 3 === 0 ? ` ${LONG}` : ""}`;
+  const harmful = `${text} ${POISON}${sum % 3 === 0 ? ` ${LONG}` : ""}`;
+  came.set(harmful, text);
+  return harmful;
+}
+
+/** What each poisoned text was, for names that go back to the workstation. */
+const came = new Map<string, string>();
+
+function cured(value: unknown): unknown {
+  if (typeof value === "string") return came.get(value) ?? value;
+  if (Array.isArray(value)) return value.map(cured);
+  if (value === null || typeof value !== "object" || ArrayBuffer.isView(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, cured(each)]));
 }
 
 function poison(value: unknown, field: string): unknown {
@@ -58,7 +70,7 @@ export function hostile(ipc: Ipc): Ipc {
       if (typeof member !== "function" || ITS_OWN.has(String(name))) return member;
       return async (...given: unknown[]) => {
         try {
-          return poison(await member.apply(station, given), "");
+          return poison(await member.apply(station, given.map(cured)), "");
         } catch (thrown) {
           throw poison(thrown, "");
         }

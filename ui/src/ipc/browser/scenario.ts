@@ -27,6 +27,16 @@ export interface Scenario {
   lines: number;
   /** What the backlog and the close fail with. */
   unreadable: string | null;
+  /** Letters at the desk; -1 for a desk on which nothing is dead, 0 for a reviewer without the right to it. */
+  letters: number;
+  /** So many calls that replay are told to wait. */
+  busy: number;
+  /** A colleague keeps a correction before the first one of the reviewer. */
+  colleague: boolean;
+  /** Calls at the desk take a while. */
+  slow: boolean;
+  /** Exceptions that are being scored. */
+  scoring: number;
 }
 
 export function readScenario(address: URLSearchParams): Scenario {
@@ -53,5 +63,10 @@ export function readScenario(address: URLSearchParams): Scenario {
     hostile: address.has("hostile"),
     lines: count("lines", 0),
     unreadable: address.get("unreadable"),
+    letters: count("letters", 60),
+    busy: count("busy", 0),
+    colleague: address.has("colleague"),
+    slow: address.has("slow"),
+    scoring: count("scoring", 0),
   };
 }

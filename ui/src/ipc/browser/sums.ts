@@ -13,8 +13,10 @@ function textOf(units: bigint, minorUnits: number): string {
   return minorUnits === 0 ? `${sign}${whole}` : `${sign}${whole}.${digits.slice(-minorUnits)}`;
 }
 
+type Summand = Pick<DeckRow, "amount" | "currency" | "minor_units">;
+
 /** Control totals by currency, in whole minor units. */
-export function totalsOf(rows: readonly DeckRow[]): CurrencyTotal[] {
+export function totalsOf(rows: readonly Summand[]): CurrencyTotal[] {
   const byCurrency = groupBy(rows, ({ currency }) => currency);
   return [...byCurrency.keys()].sort().map((currency) => {
     const group = byCurrency.get(currency) ?? [];
