@@ -3,7 +3,7 @@
 use countersign_backlog::PgBacklog;
 use countersign_domain::id::WorkstationId;
 use countersign_domain::sign_off::{Decision, SignOff};
-use countersign_domain::{gate, hash};
+use countersign_domain::{figure, gate, hash};
 use countersign_engine::port::{Backlog as _, LeaseReply, LeaseRequest, LeasedItem};
 use countersign_testkit::enrolment::sealed;
 use countersign_testkit::installation::Login;
@@ -17,7 +17,9 @@ pub async fn lease(backlog: &PgBacklog, workstation: WorkstationId, want: u32) -
 
 /// What `who` would send from a workstation to decide this.
 pub fn decision(item: &LeasedItem, who: &Login, workstation: WorkstationId, decision: Decision) -> SignOff {
-    let key = gate::read_body(&item.body).expect("what was handed out had passed its gates").idempotency_key;
+    let content = gate::read_body(&item.body).expect("what was handed out had passed its gates");
+    let figure = figure::outlook(&content).figure.filter(|_| decision == Decision::Approve);
+    let key = content.idempotency_key;
     let sign_off = SignOff {
         key: hash::sign_off_key(&key, item.content, decision, &who.user),
         exception: item.id,
@@ -28,6 +30,7 @@ pub fn decision(item: &LeasedItem, who: &Login, workstation: WorkstationId, deci
         comment: None,
         decided_at: DateTime::UNIX_EPOCH,
         policy_version: 1,
+        figure,
         seal: None,
     };
     sealed(sign_off, &key, &who.user, workstation)

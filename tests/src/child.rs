@@ -136,6 +136,7 @@ fn read(value: &Value) -> anyhow::Result<Desk> {
         },
         timing: Timing::default(),
         settings,
+        scorer: countersign_station::scorer(),
         _kept: None,
     })
 }

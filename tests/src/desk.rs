@@ -1,5 +1,6 @@
 //! A workstation under test: a journal in a directory of its own, and the station that runs on it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use countersign_domain::sign_off::Decision;
 use countersign_engine::port::{DeckItem, Entry};
 use countersign_engine::{Command, CommandFailure, Counts, Engine, LinkState, Now, Reply};
 use countersign_journal::SqliteJournal;
-use countersign_station::{Parts, StationHandle};
+use countersign_station::{Parts, Scorer, StationHandle, scorer};
 use countersign_testkit::enrolment::{enrol, keys_of};
 use countersign_testkit::installation::{Installation, Login};
 use countersign_testkit::journal_key;
@@ -25,7 +26,6 @@ use uuid::Uuid;
 use crate::DEADLINE;
 
 /// Where a reviewer sits: the profile, the settings and the journal's place. It outlives the program that runs on it.
-#[derive(Debug)]
 pub struct Desk {
     /// The journal's directory.
     pub directory: PathBuf,
@@ -39,6 +39,8 @@ pub struct Desk {
     pub timing: Timing,
     /// The settings of the next start. Decisions are sent at once, unless the test wants an undo window.
     pub settings: Settings,
+    /// What scores, from the next start on.
+    pub scorer: Scorer,
     pub(crate) _kept: Option<TempDir>,
 }
 
@@ -52,7 +54,16 @@ impl Desk {
         let directory = kept.path().to_owned();
         let workstation = WorkstationId(Uuid::new_v4());
         enrol(&installation.owner, &login.user, workstation).await?;
-        Ok(Self { directory, login, workstation, target, timing: Timing::default(), settings, _kept: Some(kept) })
+        Ok(Self {
+            directory,
+            login,
+            workstation,
+            target,
+            timing: Timing::default(),
+            settings,
+            scorer: scorer(),
+            _kept: Some(kept),
+        })
     }
 
     /// The same desk, reached over a network that fails on command.
@@ -90,6 +101,7 @@ impl Desk {
             target: self.target.clone(),
             timing: self.timing,
             settings: self.settings.clone(),
+            scorer: self.scorer.clone(),
             _kept: Some(kept),
         };
         std::fs::copy(self.journal_path(), copy.journal_path()).context("copy the journal")?;
@@ -111,6 +123,7 @@ impl Desk {
             machine: "desk".to_owned(),
             app_version: "0".to_owned(),
             keys: keys_of(self.workstation),
+            scorer: self.scorer.clone(),
             // A new enrolment lasts as long as the program.
             keep_enrolment: Arc::new(|_| Ok(())),
             seed: 7,
@@ -253,6 +266,7 @@ pub fn confirmation(items: &[DeckItem], decision: Decision, policy_version: u32)
         comment: None,
         hash_total: hash::hash_total(items.iter().map(|item| (item.key.as_str(), item.content))),
         policy_version,
+        figures: BTreeMap::new(),
     };
     (batch, command)
 }

@@ -8,6 +8,8 @@ mod delegation;
 mod duties;
 #[path = "authority/enrolment.rs"]
 mod enrolment;
+#[path = "authority/explanations.rs"]
+mod explanations;
 #[path = "authority/four_eyes.rs"]
 mod four_eyes;
 #[path = "authority/limits.rs"]

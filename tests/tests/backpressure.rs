@@ -13,6 +13,14 @@ use countersign_tests::owner::{self, Tally, tally};
 const LEASED: &str = "SELECT count(*) FROM countersign.audit_event WHERE event = 'LEASED'";
 const HELD: &str = "SELECT count(*) FROM countersign.partition WHERE lease_until IS NOT NULL";
 
+/// Calls of `lease` that began after the ones at the moment: each connection shows its last statement.
+const CALLS_SINCE: &str =
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%countersign.lease(%'
+    AND pid <> pg_backend_pid() AND query_start > (SELECT at FROM public.since)";
+
+/// From here on lease calls are counted.
+const SINCE: &str = "DROP TABLE IF EXISTS public.since; CREATE TABLE public.since AS SELECT clock_timestamp() AS at";
+
 /// Longer than the longest pause between two lease calls: whoever would call again has done so.
 const A_POLL_LATER: Duration = Duration::from_millis(POLL_MS + POLL_MS / 2 + 500);
 
@@ -32,15 +40,22 @@ async fn leasing_suspends_at_the_bound_and_goes_on_by_itself_when_there_is_room(
         (owner::number(&installation.owner, LEASED).await?, owner::number(&installation.owner, HELD).await?);
     assert_eq!((leased, held), (2, 2), "two partitions of five fill a deck of ten");
 
-    // There is more, and more comes; every wait is ended; a poll later nothing was leased.
+    // There is more, and more comes; every wait is ended; a poll later nothing was even asked for.
+    owner::run(&installation.owner, SINCE).await?;
     owner::enqueue_more(&installation, 1_000..1_020, "a-late-one").await?;
     seat.ask(Command::RetryNow).await?;
     tokio::time::sleep(A_POLL_LATER).await;
     assert_eq!(owner::number(&installation.owner, "SELECT count(*) FROM countersign.partition WHERE ready").await?, 11);
     assert_eq!(owner::number(&installation.owner, LEASED).await?, leased);
+    assert_eq!(owner::number(&installation.owner, CALLS_SINCE).await?, 0, "the database is left alone");
     assert_eq!(seat.deck().await?.len(), 10);
 
-    let mut signed = 0;
+    let first = seat.deck().await?;
+    seat.approve(&first).await?;
+    let again = "SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%countersign.lease(%'
+        AND pid <> pg_backend_pid() AND query_start > (SELECT at FROM public.since)";
+    owner::until(&installation.owner, "it asks again by itself", again).await?;
+    let mut signed = first.len();
     while signed < 80 {
         seat.until("there is something to decide", |engine, _| engine.deck().count() > 0).await?;
         let items = seat.deck().await?;

@@ -1,6 +1,6 @@
 //! The simulated backlog and the real one do the same.
 
-use countersign_domain::id::WorkstationId;
+use countersign_domain::id::{ExceptionId, WorkstationId};
 use countersign_engine::port::Hello;
 use countersign_testkit::conformance::{self, Facts, Seat, World};
 use countersign_testkit::installation::{Installation, Login};
@@ -36,6 +36,10 @@ impl World for Simulated {
             effect: item.effect.map(|effect| i64::try_from(effect).expect("few effects")),
         }
     }
+
+    async fn given_up(&self) -> Vec<(ExceptionId, u32)> {
+        self.0.database().letters().map(|(letter, _)| (letter.exception, letter.attempts)).collect()
+    }
 }
 
 struct Real {
@@ -57,6 +61,7 @@ impl World for Real {
     }
 
     async fn enqueue(&self, bodies: &[String]) -> Vec<String> {
+        self.installation.register_vendors(&bodies.join("\n")).await.expect("vendors");
         self.installation.enqueue(bodies).await.expect("enqueue")
     }
 
@@ -65,13 +70,21 @@ impl World for Real {
     }
 
     async fn facts(&self, key: &str) -> Facts {
-        let sql = "SELECT e.state <> 'PENDING', coalesce(p.effect_no, r.effect_no)
+        let sql = "SELECT e.state <> 'PENDING', coalesce(p.effect_no, r.effect_no, d.effect_no)
                    FROM countersign.exception e
                    LEFT JOIN countersign.posting p ON p.exception_id = e.id LEFT JOIN countersign.routing r ON r.exception_id = e.id
+                   LEFT JOIN countersign.dispute d ON d.exception_id = e.id
                    WHERE e.idempotency_key = $1";
         let (decided, effect) =
             sqlx::query_as(sql).bind(key).fetch_one(&self.installation.owner).await.expect("it was enqueued");
         Facts { decided, effect }
+    }
+
+    async fn given_up(&self) -> Vec<(ExceptionId, u32)> {
+        let sql = "SELECT exception_id, attempts FROM countersign.dead_letter WHERE workstation IS NOT NULL";
+        let letters: Vec<(i64, i32)> =
+            sqlx::query_as(sql).fetch_all(&self.installation.owner).await.expect("the owner may");
+        letters.into_iter().map(|(id, attempts)| (ExceptionId(id), attempts.unsigned_abs())).collect()
     }
 }
 
@@ -119,6 +132,11 @@ conformance!(
     what_does_not_exist_is_not_eligible,
     an_epoch_belongs_to_its_workstation,
     a_focus_hands_out_what_is_inside,
+    a_decision_is_good_as_its_workstation_sealed_it,
+    a_lease_can_be_handed_to_a_colleague,
+    a_claim_is_approved_with_its_accrual_and_no_other_figure,
+    a_receipt_may_be_corrected_and_a_break_may_not,
+    what_is_given_up_twice_is_one_letter,
 );
 
 /// Keeps the port's greeting in the suite's sight.

@@ -6,6 +6,8 @@ mod app;
 mod backlog;
 #[path = "desktop/close.rs"]
 mod close;
+#[path = "desktop/dead_letters.rs"]
+mod dead_letters;
 #[path = "desktop/home.rs"]
 mod home;
 #[path = "desktop/keyboard.rs"]
@@ -62,6 +64,18 @@ async fn a_close_of_500_in_three_currencies_takes_fewer_than_40_keystrokes_and_r
     let display = Display::start(WINDOW).await?;
     let app = App::start(&display, &home).await?;
     let told = app.tell(close::close(&app, &backlog, &proxy)).await;
+    app.end();
+    told
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_records_are_corrected_rehearsed_and_replayed_by_keyboard_alone() -> Outcome {
+    let _turn = TURN.lock().await;
+    let backlog = Backlog::with_bad_records().await?;
+    let proxy = CuttingProxy::start(backlog.addr().await?).await?;
+    let (display, home) = (Display::start(WINDOW).await?, Home::new(&backlog, &proxy)?);
+    let app = App::start(&display, &home).await?;
+    let told = Box::pin(app.tell(dead_letters::remedy(&app, &backlog))).await;
     app.end();
     told
 }

@@ -285,6 +285,9 @@ async fn seated(count: u64, partitions: u64) -> anyhow::Result<(Installation, Cu
     let network = owner::network(&installation).await?;
     let mut desk = Desk::of(&installation, "alice").await?.behind(&network);
     desk.settings.lease_timeout_ms = 30_000;
+    // A full deck asks for nothing: what is cut is noticed when something is signed.
+    desk.settings.queue_maxsize = u32::try_from(count)?.max(10);
+    desk.settings.lease_prefetch = desk.settings.lease_prefetch.min(desk.settings.queue_maxsize);
     let seat = desk.start()?;
     seat.until_deck(usize::try_from(count)?).await?;
     Ok((installation, network, desk, seat))

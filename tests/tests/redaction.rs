@@ -80,18 +80,24 @@ fn a_body_that_cannot_be_read_is_in_its_dead_letter_and_in_no_record() {
         .find_map(|effect| if let Effect::Score(leased, _) = effect { Some(leased.clone()) } else { None })
         .expect("new items are scored")
         .into_iter()
-        .map(|leased| Scored { result: deck_item(&leased, &Thresholds::default()), leased })
+        .map(|leased| Scored { result: deck_item(&leased, &Thresholds::default()), worker: 0, leased })
         .collect();
-    let quoting =
-        scored.iter().filter(|scored| scored.result.as_ref().is_err_and(|reason| reason.contains(CANARY))).count();
+    let quoting = scored
+        .iter()
+        .filter(|scored| scored.result.as_ref().is_err_and(|unscored| unscored.reason.contains(CANARY)))
+        .count();
     assert!(quoting > 0, "a reason that quotes the content is what this is about: {scored:?}");
     effects.extend(engine.step(now(4), Event::Scored(scored)));
 
     let records: Vec<String> = effects
         .iter()
-        .filter_map(|effect| if let Effect::Record(record) = effect { Some(format!("{record:?}")) } else { None })
+        .filter_map(|effect| match effect {
+            Effect::Record(record) => Some(format!("{record:?}")),
+            Effect::Trace(trace) => Some(format!("{trace:?}")),
+            _ => None,
+        })
         .collect();
-    assert_eq!(records.iter().filter(|record| record.contains("dead_lettered")).count(), count, "{records:?}");
+    assert_eq!(records.iter().filter(|record| record.contains("DeadLettered")).count(), count, "{records:?}");
     assert!(!records.iter().any(|record| record.contains(CANARY)), "{records:?}");
     let letters = effects.iter().find_map(|effect| match effect {
         Effect::Journal(_, Write::DeadLettered(letters)) => Some(letters),

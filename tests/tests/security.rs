@@ -23,13 +23,23 @@ use secrecy::ExposeSecret as _;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 /// What a reviewer may call.
-const DOORS: [&str; 13] = [
+const DOORS: [&str; 23] = [
+    "capture",
     "close_overview",
     "enrol",
+    "give_up",
     "hand_over",
     "hello",
     "history",
     "lease",
+    "letter",
+    "letter_bodies",
+    "letter_causes",
+    "letter_correct",
+    "letter_discard",
+    "letter_replay",
+    "letter_take",
+    "letters",
     "overview",
     "picture_of",
     "release",
@@ -111,6 +121,8 @@ async fn a_call_that_cannot_be_is_refused_and_changes_nothing() -> anyhow::Resul
             "1",
             "sha256('') || sha256('')",
             "sha256('')",
+            "NULL::text",
+            "NULL::text",
         ];
         let array =
             |(index, value): (usize, &&str)| if index == part { text.to_owned() } else { format!("ARRAY[{value}]") };
@@ -151,6 +163,9 @@ async fn a_call_that_cannot_be_is_refused_and_changes_nothing() -> anyhow::Resul
         (parameter, sign(10, "ARRAY[NULL::bytea]")),
         (parameter, sign(11, "ARRAY['\\x00'::bytea]")),
         (parameter, sign(11, "ARRAY[NULL::bytea]")),
+        (parameter, sign(12, "ARRAY['1.00']")),
+        (parameter, sign(13, "ARRAY['USD']")),
+        (parameter, sign(13, "NULL")),
         (parameter, format!("SELECT countersign.enrol({desk}, '\\x00')")),
         (parameter, format!("SELECT countersign.enrol({desk}, NULL)")),
         (parameter, format!("SELECT countersign.hand_over({desk}, NULL, NULL, 'x', 60000)")),

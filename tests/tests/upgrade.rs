@@ -32,8 +32,8 @@ async fn migrate_and_finish(database: TestDatabase) -> anyhow::Result<()> {
     assert_eq!(report.applied.len(), MIGRATIONS.len() - PREVIOUS);
 
     let after = chain::audit(&installation.owner).await?;
-    // One record says where sealing began; not one was touched.
-    assert_eq!((after.records, after.defects.as_slice()), (before.records + 1, &[][..]));
+    // One record says where sealing began, and one where figures did; not one was touched.
+    assert_eq!((after.records, after.defects.as_slice()), (before.records + 2, &[][..]));
     for (what, sql) in [
         (
             "records without a good seal",
@@ -56,6 +56,18 @@ async fn migrate_and_finish(database: TestDatabase) -> anyhow::Result<()> {
     let recounted = countersign_admin::status::recount(&installation.for_admin()?).await?;
     assert_eq!((recounted.pending, recounted.differed), (3, 0));
     assert_eq!(states(&installation).await?, "APPROVED 1, PENDING 3, RESOLVED 1");
+
+    // What did not get in under it is on the desk, and can be worked on.
+    let letters: Vec<(String, Option<String>, Option<String>)> = sqlx::query_as(
+        "SELECT d.cause, d.context ->> 'entity', d.context ->> 'amount' FROM countersign.dead_letter d
+         WHERE d.status = 'OPEN' AND d.attempts = 1 AND d.reason = 'as it was said then' ORDER BY d.cause",
+    )
+    .fetch_all(&installation.owner)
+    .await?;
+    let (entity, amount) = (Some("US01".to_owned()), Some("1.50".to_owned()));
+    assert_eq!(letters, [("CONFLICT".to_owned(), None, None), ("CURRENCY".to_owned(), entity, amount)]);
+    let taken = "SELECT count(*) FROM countersign.letter_take(NULL, ARRAY(SELECT d.id FROM countersign.dead_letter d), false) AS t WHERE t.outcome = 'TAKEN'";
+    assert_eq!(owner::number(&installation.owner, taken).await?, 2);
 
     // Who signed under the previous release holds the partition still; somebody else ends the day once that lease has lapsed.
     installation.lapse().await?;
@@ -105,6 +117,16 @@ async fn previous_release() -> anyhow::Result<TestDatabase> {
         .execute(&mut admin)
         .await?;
     run(&mut admin, &format!("GRANT countersign_reviewer TO {login}")).await?;
+
+    // What it kept said the reason in its record, and named no cause.
+    run(
+        &mut admin,
+        "SELECT countersign.dead_letter(ARRAY[o.x], ARRAY[sha256(o.x)], ARRAY[length(o.x)::bigint], ARRAY['old.jsonl'], ARRAY[7::bigint], ARRAY[o.code], ARRAY['STRUCTURAL'],
+             ARRAY[o.field], ARRAY['as it was said then'], ARRAY[NULL::text])
+         FROM (VALUES ('POISON_MESSAGE', 'currency', '{\"ledger_entity\":\"US01\",\"currency\":\"HRK\",\"variance_amount\":\"1.50\"}'::bytea),
+                      ('CONFLICT', NULL, '\\xff'::bytea)) AS o (code, field, x)",
+    )
+    .await?;
 
     let mut reviewer = PgConnection::connect(&database.url_for(&login, &password)).await?;
     run(&mut reviewer, &format!("SELECT countersign.hello('{DESK}', 'desk', '0.1.0', '{{}}')")).await?;

@@ -39,7 +39,7 @@ pub(crate) fn invented(recorded: bool) -> String {
                 WHERE e.partition_key = 'd' AND e.seq = 1 AND s.partition_key = 'c' AND s.outcome = 'COMMITTED' AND s.decision = 'APPROVE'
                 ORDER BY s.signed_at LIMIT 1";
     let key = "countersign.sign_off_key(e.idempotency_key, e.content_hash, 'APPROVE', s.reviewer)";
-    let payload = "countersign.sign_off_payload(e.id, NULL, NULL, s.decided_at)";
+    let payload = "countersign.sign_off_payload(e.id, NULL, NULL, s.decided_at, NULL, NULL)";
     let row = format!(
         "INSERT INTO countersign.sign_off (sign_off_key, payload_hash, exception_id, version, content_hash, reviewer, workstation, epoch, decision,
              decided_at, signed_at, outcome, partition_key, chain_seq, receipt_id, policy_version, in_force, enrolment, signature, mac, period,

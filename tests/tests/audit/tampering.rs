@@ -89,7 +89,7 @@ fn of_sign_offs() -> Vec<Tampering> {
             "an edited comment",
             format!("UPDATE countersign.sign_off SET comment = 'other words' WHERE sign_off_key = {A_SIGNED}"),
             Some(("a", 0)),
-            "reason, comment or instant is not the one that was signed",
+            "reason, comment, instant or figure is not the one that was signed",
         ),
         tampering(
             "an edited reviewer",

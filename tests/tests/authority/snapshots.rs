@@ -22,7 +22,7 @@ async fn a_transaction_that_looks_at_an_older_snapshot_is_refused_at_every_door(
             format!("countersign.release('{desk}', '{{}}', '{{}}')"),
             format!("countersign.hand_over('{desk}', '{{}}', '{{}}', 'bob', 60000)"),
             format!(
-                "countersign.sign_off('{desk}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}')"
+                "countersign.sign_off('{desk}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}')"
             ),
             format!("countersign.workstation_revoke('{desk}', 'x')"),
             format!("countersign.overview('{desk}')"),

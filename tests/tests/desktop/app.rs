@@ -119,6 +119,12 @@ impl<'a> App<'a> {
         texts.iter().map(number).sum()
     }
 
+    /// How many of these elements there are.
+    pub(crate) async fn count(&self, css: &str) -> anyhow::Result<u64> {
+        let found = self.ask("return document.querySelectorAll(arguments[0]).length", css).await?;
+        found.and_then(|found| found.as_u64()).context("the page counts nothing")
+    }
+
     pub(crate) async fn is_there(&self, css: &str) -> anyhow::Result<bool> {
         let found = self.ask("return document.querySelector(arguments[0]) !== null || null", css).await?;
         Ok(found.is_some())

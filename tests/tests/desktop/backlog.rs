@@ -9,7 +9,9 @@ use chrono::{NaiveDate, TimeDelta, Utc};
 use countersign_admin::{Database, attach, enqueue, migrate, period, policy, reviewer};
 use countersign_domain::exception::Content;
 use countersign_domain::gate;
+use countersign_domain::kind::receipt::capture;
 use countersign_domain::policy::{ANY_CURRENCY, FourEyesRule, Policy};
+use countersign_domain::scoring::Thresholds;
 use countersign_testkit::enrolment;
 use countersign_testkit::postgres::TestDatabase;
 use sqlx::{Connection as _, PgConnection};
@@ -22,6 +24,8 @@ const CLOSE_CURRENCIES: [&str; 3] = ["EUR", "GBP", "USD"];
 /// From here on a close needs two signatures.
 const SECOND_FROM: i64 = 1_000_000;
 const PICTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo/pictures/manifest.tsv");
+/// So many good ones lie beside the bad ones.
+const BESIDE_BAD_ONES: usize = 60;
 /// So many of each partition, so that a deck shows a bit of everything.
 const OF_EACH: usize = 2;
 
@@ -38,10 +42,17 @@ pub(crate) struct Backlog {
 impl Backlog {
     /// 500 exceptions in three currencies, and a policy by which the largest need a second signature.
     pub(crate) async fn with_a_close() -> anyhow::Result<Self> {
+        let thresholds = Thresholds::default();
         let good: Vec<(&str, Content)> = EXCEPTIONS
             .lines()
             .filter_map(|line| gate::judge(line.as_bytes()).ok().map(|arrival| (line, arrival.content)))
             .filter(|(_, content)| CLOSE_CURRENCIES.contains(&content.variance.currency.code()))
+            // A receipt may need no reviewer, and then is in no deck.
+            .filter(|(_, content)| capture(content, &thresholds).is_none_or(|capture| capture.needs_person))
+            // One of which no amount was read is approved only with one that the reviewer enters.
+            .filter(|(_, content)| {
+                content.payload.json.get("extracted_amount").is_none_or(serde_json::Value::is_string)
+            })
             .collect();
         // Reports are signed whole: they come first.
         let (reports, others): (Vec<_>, Vec<_>) =
@@ -75,7 +86,65 @@ impl Backlog {
         let closes_at = Utc::now() + TimeDelta::hours(52);
         let admin = Database::from_url(&backlog.database.admin_url())?;
         period::add(&admin, "*", "2026-10", first, last, Some(closes_at)).await?;
+        backlog.let_remediate().await?;
         Ok(backlog)
+    }
+
+    /// Everything in the shipped exceptions that passes no gate, and some that does; the reviewer may work at the desk of dead letters.
+    pub(crate) async fn with_bad_records() -> anyhow::Result<Self> {
+        let (bad, good): (Vec<&str>, Vec<&str>) =
+            EXCEPTIONS.lines().partition(|line| gate::judge(line.as_bytes()).is_err());
+        ensure!(!bad.is_empty(), "nothing in the shipped exceptions is bad");
+        let backlog = Self::with(&[bad.as_slice(), &good[..BESIDE_BAD_ONES]].concat()).await?;
+        backlog.let_remediate().await?;
+        Ok(backlog)
+    }
+
+    /// Gives the reviewer the right to the desk of dead letters.
+    pub(crate) async fn let_remediate(&self) -> anyhow::Result<()> {
+        let given = reviewer::remediates(&Database::from_url(&self.database.admin_url())?, &self.user, true).await?;
+        ensure!(given, "the reviewer had the right before");
+        Ok(())
+    }
+
+    /// One more arrival, after everything else.
+    pub(crate) async fn one_more(&self) -> anyhow::Result<()> {
+        let mut good = EXCEPTIONS.lines().filter(|line| gate::judge(line.as_bytes()).is_ok());
+        let line = good.nth(BESIDE_BAD_ONES).context("the shipped exceptions have more good ones")?;
+        let admin = Database::from_url(&self.database.admin_url())?;
+        enqueue::enqueue_reader(&admin, line.as_bytes(), "one more").await?;
+        Ok(())
+    }
+
+    /// How many exceptions are pending that the reviewer did not prepare.
+    pub(crate) async fn pending_for_me(&self) -> anyhow::Result<i64> {
+        let mut connection = PgConnection::connect(&self.database.admin_url()).await?;
+        let count = sqlx::query_scalar(
+            "SELECT count(*) FROM countersign.exception e
+             JOIN countersign.exception_content c ON c.exception_id = e.id AND c.version = e.version
+             WHERE e.state = 'PENDING' AND NOT c.body::jsonb -> 'prepared_by' ? $1",
+        )
+        .bind(&self.user)
+        .fetch_one(&mut connection)
+        .await?;
+        connection.close().await?;
+        Ok(count)
+    }
+
+    /// What became of the exceptions that went in with this key: how many are pending, with the reviewer among who prepared them.
+    pub(crate) async fn pending_prepared_by_me(&self, keys: &[&str]) -> anyhow::Result<i64> {
+        let mut connection = PgConnection::connect(&self.database.admin_url()).await?;
+        let count = sqlx::query_scalar(
+            "SELECT count(*) FROM countersign.exception e
+             JOIN countersign.exception_content c ON c.exception_id = e.id AND c.version = e.version
+             WHERE e.idempotency_key = ANY ($1) AND e.state = 'PENDING' AND c.body::jsonb -> 'prepared_by' ? $2",
+        )
+        .bind(keys)
+        .bind(&self.user)
+        .fetch_one(&mut connection)
+        .await?;
+        connection.close().await?;
+        Ok(count)
     }
 
     async fn with(lines: &[&str]) -> anyhow::Result<Self> {
@@ -84,6 +153,7 @@ impl Backlog {
         let admin = Database::from_url(&database.admin_url())?;
         migrate::migrate(&admin).await?;
         reviewer::add(&admin, &user, Some("Dana"), None).await?;
+        countersign_testkit::vendors::register(&admin, EXCEPTIONS).await?;
         enqueue::enqueue_reader(&admin, lines.join("\n").as_bytes(), "demo/exceptions.jsonl").await?;
         attach::attach(&admin, &attach::manifest(Path::new(PICTURES)).await?).await?;
         Ok(Self { database, user, password })

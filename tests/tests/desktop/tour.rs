@@ -84,7 +84,7 @@ impl Tour<'_> {
 
     /// A receipt with what was read from it, and a claim with its calculation.
     async fn detail(&self) -> Outcome {
-        for (filter, part) in [("hornbach", "scan"), ("manufacturer", "calculation")] {
+        for (filter, part) in [("toom", "scan"), ("manufacturer", "calculation")] {
             self.keys.press("/").await?;
             self.keys.write(filter).await?;
             self.keys.press(Key::Enter).await?;
@@ -138,6 +138,17 @@ impl Tour<'_> {
         self.app.click("save-receipt-pdf").await?;
         self.app.see_text(r#"[data-testid="receipt-saved"]"#, ".pdf", SHOWN_WITHIN).await?;
         self.app.click("receipt-close").await?;
+        self.app.click("nav-letters").await?;
+        self.app.see(r#"[data-testid="letter-detail"] [data-testid="letter-fault"]"#, SHOWN_WITHIN).await?;
+        self.picture("dead-letters").await?;
+        self.keys.press(Key::Enter).await?;
+        self.app.see(r#"[data-testid="letter-editor"] :focus"#, SHOWN_WITHIN).await?;
+        self.picture("correction").await?;
+        self.keys.press(Key::Escape).await?;
+        self.app.see(r#"[data-testid="letter-grid"] [role="row"]:focus"#, SHOWN_WITHIN).await?;
+        self.keys.press("r").await?;
+        self.app.see(r#"[data-testid="replay-sum"]"#, SHOWN_WITHIN).await?;
+        self.leave("replay-dialog").await?;
         self.app.click("nav-close").await?;
         self.app.see(r#"[data-testid="close"] table"#, SHOWN_WITHIN).await?;
         self.picture("close").await

@@ -29,7 +29,7 @@ const SCAN: &str = "
 const LINES: &str = "
     WITH counted AS (
         SELECT e.partition_key, e.line, count(*) AS pending, sum(abs(e.variance_amount)) AS amount, min(abs(e.variance_amount)) AS least,
-               max(abs(e.variance_amount)) AS largest, min(countersign.claim_rank(e.submitted_at, e.routing_tier)) AS claim_rank
+               max(abs(e.variance_amount)) AS largest, min(e.claim_rank) AS claim_rank
         FROM countersign.exception e WHERE e.state = 'PENDING' GROUP BY e.partition_key, e.line
     )
     SELECT count(*) FROM counted c FULL JOIN countersign.pending_line l ON l.partition_key = c.partition_key AND l.line = c.line

@@ -45,7 +45,7 @@ async fn a_receipt_comes_with_its_picture_and_its_page() -> anyhow::Result<()> {
         assert_eq!(picture.bytes, std::fs::read(demo("pictures").join(name))?, "{name}");
         shown += 1;
     }
-    assert_eq!(shown, 11);
+    assert_eq!(shown, 9, "two were read well enough to need nobody");
     Ok(())
 }
 

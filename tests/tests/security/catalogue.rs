@@ -69,7 +69,7 @@ const RULES: [(&str, &str); 12] = [
     ),
     (
         "what happened is guarded",
-        "SELECT t.name FROM unnest(ARRAY['audit_event', 'sign_off', 'posting', 'routing', 'exception_content', 'receipt', 'policy_version', 'picture']) AS t (name)
+        "SELECT t.name FROM unnest(ARRAY['audit_event', 'sign_off', 'posting', 'routing', 'exception_content', 'receipt', 'policy_version', 'picture', 'dead_letter_event', 'dead_letter_revision']) AS t (name)
          WHERE NOT EXISTS (SELECT 1 FROM pg_trigger g WHERE g.tgrelid = ('countersign.' || t.name)::regclass AND g.tgenabled <> 'D'
                              AND g.tgfoid = 'countersign.append_only()'::regprocedure)",
     ),

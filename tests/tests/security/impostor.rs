@@ -126,7 +126,8 @@ async fn a_whole_day_goes_the_same_way_among_traps() -> anyhow::Result<()> {
     let sign = format!(
         "SELECT string_agg(outcome, ' ') FROM countersign.sign_off('{}', ARRAY[pg_catalog.sha256('')], ARRAY[1::bigint], ARRAY[pg_catalog.sha256('')],
              ARRAY[1::bigint], ARRAY['APPROVE'], ARRAY[NULL::text], ARRAY[NULL::text], ARRAY[pg_catalog.now()], ARRAY[1], ARRAY[1],
-             ARRAY[pg_catalog.sha256('') || pg_catalog.sha256('')], ARRAY[pg_catalog.sha256('')]) WHERE outcome IS NOT NULL",
+             ARRAY[pg_catalog.sha256('') || pg_catalog.sha256('')], ARRAY[pg_catalog.sha256('')],
+             ARRAY[NULL::text], ARRAY[NULL::text]) WHERE outcome IS NOT NULL",
         desk.0
     );
     let answer: String = sqlx::query_scalar(AssertSqlSafe(sign)).fetch_one(&mut client).await?;
