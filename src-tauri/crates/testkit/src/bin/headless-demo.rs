@@ -71,6 +71,7 @@ async fn main() -> anyhow::Result<ExitCode> {
     }
     let broken =
         counted.lost > 0 || counted.duplicate_effects > 0 || counted.order_violations > 0 || counted.outbox_left > 0;
-    let unaccounted = counted.arrived != counted.dead_lettered + counted.pending + counted.approved + counted.rejected;
+    let accounted = counted.dead_lettered + counted.released + counted.pending + counted.approved + counted.rejected;
+    let unaccounted = counted.arrived != accounted;
     Ok(if broken || unaccounted { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
