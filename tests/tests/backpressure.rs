@@ -130,19 +130,17 @@ async fn a_workstations_memory_does_not_depend_on_what_is_pending() -> anyhow::R
     }
     let (few_kib, many_kib) = (peaks_kib[0], peaks_kib[1]);
     println!("peak memory with a full deck: {few_kib} KiB of 5,000 pending, {many_kib} KiB of {many}");
-    // 60 times as many take not half more: what they differ by is which scoring workers happened to run at the same time, each with an
-    // arena of its own.
-    assert!(many_kib * 2 <= few_kib * 3, "{many_kib} KiB with {many} pending, {few_kib} KiB with 5,000");
+    assert!(many_kib * 10 <= few_kib * 11, "{many_kib} KiB with {many} pending, {few_kib} KiB with 5,000");
     Ok(())
 }
 
 /// The peak of the leanest of five workstations with a full deck. What a peak has beyond that comes from which of its threads
-/// happened to run at the same time.
+/// happened to run at the same time; small lease calls, because of a large one all is in hand at once with what is being scored.
 async fn leanest_kib(installation: &Installation) -> anyhow::Result<u64> {
     let mut leanest_kib = u64::MAX;
     for _ in 0..5 {
         let mut desk = Desk::of(installation, "alice").await?;
-        desk.settings = Settings { queue_maxsize: 5_000, lease_prefetch: 1_000, ..Settings::default() };
+        desk.settings = Settings { queue_maxsize: 5_000, lease_prefetch: 100, ..Settings::default() };
         let mut workstation = Workstation::start(&desk, "the_workstation_that_is_measured")?;
         workstation.said("filled").await?;
         leanest_kib = leanest_kib.min(child::peak_memory_kib(workstation.id()?).context("it runs")?);
